@@ -1,0 +1,158 @@
+// A Machine for GPU kernels: memory, synchronization objects, clocks and asynchronous operations of one launch, behind
+// the seam of machine.h. It does not know how a kernel thread computes: a frontend's ThreadBodies runs each thread to its
+// next visible operation and calls the thread API below on the way.
+//
+// A thread of the model has 1 to 32 lanes, each with a clock component of its own; it is named by the component of its
+// lowest lane. When lanes part, `split` makes a thread of those that leave; where they rendezvous, `merge` takes them back.
+// Plain accesses, fences, issues and commits act at once; a visible operation is posted and taken when the search picks it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/launch_model.h"
+#include "model/machine.h"
+
+namespace warpcheck {
+
+// A thread of the model: the component of its lowest lane, counted through the launch.
+enum class ThreadId : uint32_t {};
+using LaneMask = uint32_t;  // bit i: lane i of the warp
+
+enum class Scope : uint8_t { kBlock, kCluster, kDevice, kSystem };
+enum class Order : uint8_t { kRelaxed, kAcquire, kRelease, kAcqRel };  // seq_cst counts as acq_rel
+
+struct Range {
+  RegionId region = kNoRegion;
+  uint64_t offset = 0;
+  uint32_t bytes = 0;
+};
+
+enum class FenceKind : uint8_t {
+  kThread,          // membar, fence.acq_rel, fence.sc: release and acquire, of `scope`
+  kProxyAsync,      // fence.proxy.async: both spaces
+  kProxyAsyncShared,
+  kProxyAsyncGlobal,
+  kMbarrierInit,    // fence.mbarrier_init.release.cluster
+};
+
+// A visible operation with what the model needs beyond what the search sees.
+struct VisibleOp {
+  Operation op;
+  SiteId site = kNoSite;
+  Order order = Order::kRelaxed;
+  Scope scope = Scope::kBlock;
+  LaneMask lanes = 0;         // lanes that take part; 0: all of the thread
+  bool own_phase = false;     // kWaitPhase: the discipline of C++ and Pallas waits is checked (a missed phase is misuse)
+  bool second_arrival = false;// kBarrierArrive: reported as a strict finding (set by the machine)
+};
+
+// An asynchronous copy. Reads and writes are lists of pieces of equal total length, in order.
+struct AsyncCopy {
+  std::vector<Range> reads, writes;
+  bool reads_async = true, writes_async = true;  // through the async proxy
+  ObjectId barrier = kNoObject;  // arrives here when complete, or
+  int64_t complete_bytes = 0;    // ... completes this many transaction bytes; 0: one arrival that releases the issuer's bundle
+  bool grouped = false;          // belongs to the issuing lane's current group
+  uint32_t block = 0;            // destination block (multicast: issue once per destination)
+  SiteId site = kNoSite;
+};
+
+enum class ValueTag : uint8_t { kKnown = 0, kUninitialized = 1, kOpaque = 2 };
+
+class GpuMachine;
+
+// How threads compute: a frontend's side of a machine. One object a machine.
+class ThreadBodies {
+ public:
+  virtual ~ThreadBodies() = default;
+  // A new run begins: forget everything. No thread API may be called yet.
+  virtual void reset(GpuMachine& machine) = 0;
+  // Runs the thread to its next visible operation (machine.post) or its end (machine.finish). Called first when the run
+  // begins, for each initial thread in order, then after each of its visible operations.
+  virtual void resume(ThreadId thread) = 0;
+  // No agent can step: the frontend's own checks of final memory (machine.bytes, machine.report).
+  virtual void end_of_run(GpuMachine& machine, bool deadlocked) = 0;
+  // Text of a site's instruction for recordings and findings, e.g. "st.shared.u32"; "" if unknown.
+  virtual std::string instruction(SiteId site) const = 0;
+};
+
+class GpuMachine final : public Machine {
+ public:
+  // `model` must outlive the machine.
+  GpuMachine(const LaunchModel& model, std::unique_ptr<ThreadBodies> bodies, size_t sites);
+  ~GpuMachine() override;
+
+  // --- the seam
+  void reset() override;
+  std::span<const AgentId> agents() const override;
+  const Transition& pending(AgentId agent) const override;
+  const Event& step(AgentId agent, uint16_t choice) override;
+  std::span<const AgentId> changed() const override;
+  std::span<const AgentId> born() const override;
+  void finish() override;
+  std::span<const Finding> findings() const override;
+  void set_checking(bool on) override;
+  void set_recording(bool on) override;
+  const std::vector<RecordedEvent>& recording() const override;
+  AgentKey key(AgentId agent) const override;
+  AgentId agent(const AgentKey& key) override;
+  std::string name(AgentId agent) const override;
+  std::string name(ObjectId object) const override;
+  std::string describe(AgentId agent, const Operation& op) const override;
+  SiteId site_of(AgentId agent) const override;
+  uint64_t fingerprint() const override;
+  const std::vector<bool>& reached() const override;
+
+  // --- the thread API: plain, acts at once. One call of begin_event an instruction, before its accesses.
+  void begin_event(ThreadId thread, SiteId site);
+  // Copies bytes to `to` and returns what they carry; out of bounds or misaligned accesses are reported and read poison.
+  ValueTag load(ThreadId thread, uint32_t lane, Range from, void* to);
+  void store(ThreadId thread, uint32_t lane, Range to, const void* bytes, ValueTag tag = ValueTag::kKnown);
+  void fence(ThreadId thread, FenceKind kind, Scope scope, SiteId site, Order order = Order::kAcqRel);
+  void issue(ThreadId thread, uint32_t lane, const AsyncCopy& copy);
+  void commit_group(ThreadId thread, uint32_t lane);  // an empty group counts
+
+  // --- objects and visible operations
+  ObjectId word_object(Range word);                      // the granule; also fill op.begin and op.size by word_op
+  Operation word_op(OpKind kind, Range word);
+  ObjectId mbarrier(RegionId region, uint64_t offset);
+  ObjectId named_barrier(uint32_t block, uint32_t id);   // countless use awaits all alive threads of the block
+  ObjectId cluster_barrier(uint32_t cluster);
+  ObjectId warp_barrier(ThreadId thread);                // rendezvous of the lanes of one warp
+  // Waits until all but the lane's n newest groups are complete (their read side only, if `read`).
+  Operation group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, bool read);
+  // The thread's own next phase of this barrier (counts per thread), for C++ and Pallas waits; advances the counter.
+  uint32_t own_next_phase(ThreadId thread, ObjectId barrier);
+  // The phase that is running now: what an arrival just taken counted for is last_outcome(thread).phase.
+  const ObjectState& state(ObjectId object) const;
+  void post(ThreadId thread, const VisibleOp& op);       // the thread's next visible operation
+  void finish(ThreadId thread);                          // the thread has ended
+  const Outcome& last_outcome(ThreadId thread) const;    // of its last visible operation: result, phase
+  uint16_t last_choice(ThreadId thread) const;
+
+  // --- lanes that part and meet. `split` leaves the lowest lane in `thread`; the new thread is resumed by the machine
+  // within the same step, after the caller's resume returns.
+  ThreadId split(ThreadId thread, LaneMask leave);
+  void merge(ThreadId into, ThreadId from);              // `from` ends; lanes and clocks go to `into`
+  LaneMask lanes(ThreadId thread) const;
+  uint32_t block_of(ThreadId thread) const;
+  uint32_t warp_base(ThreadId thread) const;             // component of lane 0
+  AgentId agent_of(ThreadId thread) const;
+
+  // --- for frontends' own findings and checks
+  void report(Finding finding);
+  FindingSite site_of_thread(ThreadId thread, LaneMask lanes, std::string role, SiteId site) const;
+  std::span<const uint8_t> bytes(RegionId region) const;      // current contents
+  bool initialized(RegionId region, uint64_t offset) const;
+  std::string range_name(Range range) const;                  // "shared ring[0..31]"
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,126 @@
+// What the search knows of a step: the operation that an agent would take next (a Transition) or has taken (an Event),
+// and the state of the one object that it touches. Plain data without pointers into a machine, so that dependence
+// (dependence.h) is a matter of pure functions.
+//
+// A step touches one object at most. Objects are of three sorts: a 16-byte granule of memory that holds words for
+// atomics, a barrier (mbarrier, named barrier, block and cluster barrier), and a thread's sequence of asynchronous groups.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "model/ids.h"
+
+namespace warpcheck {
+
+enum class OpKind : uint8_t {
+  kLocal,         // touches no object (a choice); commutes with everything
+  kLoad,          // atomic or strong load of a word; with a predicate it waits until that holds
+  kStore,         // atomic or strong store
+  kUpdate,        // read-modify-write whose result is used; with a predicate it waits until that holds of the old value
+  kReduce,        // read-modify-write whose result is dead: commutes with its own kind
+  kPlainLoad,     // weak load; a step only under --plain-steps
+  kPlainStore,    // weak store; likewise
+  kBarrierInit,   // mbarrier.init with `operand` expected arrivals
+  kBarrierInval,  // mbarrier.inval
+  kArrive,        // `operand` arrivals, preceded by `bytes` of expect_tx; `drop` lowers later phases
+  kExpectTx,      // expect_tx of `bytes` alone
+  kCompleteTx,    // `bytes` of an asynchronous copy have landed
+  kWaitPhase,     // waits until phase number `operand` has completed: never disabled once enabled
+  kWaitParity,    // waits until the phase of parity `operand` has completed: disabled when the barrier laps
+  kBarrierArrive, // `operand` threads arrive at a named, block or cluster barrier that awaits `bytes` (0: all alive)
+  kBarrierExit,   // `operand` threads exit: barriers without a count no longer await them
+  kReadDone,      // asynchronous operation number `operand` of the group object's thread has read its source
+  kCopyDone,      // ... is complete
+  kWaitRead,      // waits for the read side of all operations up to number `operand`
+  kWaitGroup,     // waits for all operations up to number `operand`
+};
+
+enum class Rmw : uint8_t { kNone, kExchange, kCompareSwap, kAdd, kMinS, kMinU, kMaxS, kMaxU, kAnd, kOr, kXor, kIncrement,
+                           kDecrement, kAddF32, kAddF64 };
+
+// A condition that a waiting load or update puts on the value of its word. Pure.
+using Predicate = bool (*)(uint64_t value, uint64_t operand);
+
+struct Operation {
+  OpKind kind = OpKind::kLocal;
+  Rmw rmw = Rmw::kNone;
+  uint8_t begin = 0;             // first byte inside the granule (words)
+  uint8_t size = 0;              // bytes (words): 1, 2, 4, 8
+  bool drop = false;             // kArrive: arrive_drop
+  uint16_t choices = 1;          // the step has this many outcomes; the search tries each
+  ObjectId object = kNoObject;
+  uint64_t operand = 0;          // value to store, to combine, count, phase, parity
+  uint64_t compare = 0;          // kCompareSwap: expected value
+  Predicate predicate = nullptr; // waits: holds(value, predicate_operand)
+  uint64_t predicate_operand = 0;
+  int64_t bytes = 0;             // transaction bytes; kBarrierArrive: threads awaited; kPlain*: length of the range
+  uint64_t offset = 0;           // kPlain*: first byte of the range in the region (object = the region's)
+  uint64_t covers = 0;           // arrivals: which parity waits of the phase lie in the agent's control clock (by agent bit)
+  uint64_t waiter_bit = 0;       // kWaitParity: the agent's bit in ObjectState::waits
+};
+
+// All that decides what an operation on the object does. 48 bytes, compared by value.
+struct ObjectState {
+  std::array<uint64_t, 2> word = {0, 0};  // granule: its 16 bytes, little endian
+  // Barriers. A phase of an mbarrier completes when pending and tx are both zero.
+  uint32_t phase = 0;     // completed phases
+  int32_t pending = 0;    // mbarrier: arrivals still owed; named: threads arrived in this phase
+  int32_t expected = 0;   // mbarrier: arrivals of a phase; named: threads alive
+  int32_t awaited = 0;    // named: threads that this phase awaits, 0 before the first arrival, -1: all alive
+  int64_t tx = 0;         // mbarrier: bytes expected and not yet complete
+  uint64_t waits = 0;     // parity waits made in this phase that no arrival of the phase is known to follow
+  bool live = false;      // mbarrier: initialized
+
+  friend bool operator==(const ObjectState&, const ObjectState&) = default;
+};
+
+// What an operation does to the rest of the world, as far as dependence cares.
+enum class Effect : uint8_t {
+  kNothing,  // independent of everything (kLocal, an operation on a barrier not live)
+  kRead,     // leaves the object as it is
+  kWrite,
+  kReduce,   // commutes with reductions of the same operator on the same bytes
+  kStep,     // a step of a barrier's phase
+  kWait,     // observes a barrier's phase
+};
+
+// What would happen if an operation ran in a state (evaluate in dependence.h).
+struct Outcome {
+  bool enabled = true;
+  Effect effect = Effect::kNothing;
+  bool completes = false;  // completes a phase
+  bool closes = false;     // completes a phase and thereby may disable a parity wait made in it
+  bool overrun = false;    // an arrival beyond the pending count
+  bool negative = false;   // transaction bytes below zero before or after
+  uint32_t phase = 0;      // the phase that a step belongs to; for a wait the phases observed are those below this number
+  uint64_t result = 0;     // old value of a word
+  ObjectState after;
+};
+
+// What an agent would do next.
+struct Transition {
+  enum class Status : uint8_t {
+    kAbsent,    // not born yet in this run
+    kEnabled,   // may step
+    kBlocked,   // waits: step would violate its condition
+    kFinished,  // has nothing left to do
+  };
+  Status status = Status::kAbsent;
+  Operation op;
+};
+
+// What an agent has done. `before` is the object's state just before it.
+struct Event {
+  AgentId agent = kNoAgent;
+  uint16_t choice = 0;      // which of op.choices was taken
+  uint32_t ordinal = 0;     // number of this event among the agent's, from 0
+  Effect effect = Effect::kNothing;
+  bool completes = false, closes = false, negative = false;
+  uint32_t phase = 0;
+  SiteId site = kNoSite;
+  Operation op;
+  ObjectState before;
+};
+
+}  // namespace warpcheck
