@@ -137,7 +137,11 @@ class GpuMachine final : public Machine {
   // --- lanes that part and meet. `split` leaves the lowest lane in `thread`; the new thread is resumed by the machine
   // within the same step, after the caller's resume returns.
   ThreadId split(ThreadId thread, LaneMask leave);
-  void merge(ThreadId into, ThreadId from);              // `from` ends; lanes and clocks go to `into`
+  // `from` ends; lanes and clocks go to `into`. A split-off thread inherits the own-phase counters of its parent; after
+  // merges `into` has observed of each barrier what all of its parts have (the least of their counters), and its next
+  // own-phase wait on a barrier of which they observed different phases is misuse. `from` may have a blocked operation
+  // posted: it goes away.
+  void merge(ThreadId into, ThreadId from);
   LaneMask lanes(ThreadId thread) const;
   uint32_t block_of(ThreadId thread) const;
   uint32_t warp_base(ThreadId thread) const;             // component of lane 0

@@ -37,11 +37,20 @@ struct ThreadSpec {
   std::string name;        // "warp 0", "thread 3 of block 1"
 };
 
+// An mbarrier that is live when the run begins: its initialization is ordered, in every clock and in `inits`, before the
+// first tick of every thread. For frontends that declare barriers with the launch (C++, Pallas).
+struct MbarrierSpec {
+  RegionId region = kNoRegion;
+  uint64_t offset = 0;       // of its 8 bytes
+  uint32_t arrivals = 1;     // expected arrivals of a phase
+};
+
 struct LaunchModel {
   uint32_t blocks = 1;
   uint32_t blocks_per_cluster = 1;
   std::vector<ThreadSpec> threads;   // grouped by block, in order
   std::vector<RegionSpec> regions;
+  std::vector<MbarrierSpec> mbarriers;
   bool report_uninitialized = false; // report reads of uninitialized memory at the load
   bool async_global_is_generic = false;  // no way to fence GMEM between proxies (Pallas)
   bool plain_steps = false;          // each plain access and each moment of a copy is a step
