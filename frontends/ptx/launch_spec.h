@@ -28,14 +28,22 @@ struct Contents {
   std::vector<std::optional<uint64_t>> elements;
 };
 
+struct FieldSpec {                  // of a struct passed by value, or of a buffer of addresses
+  uint64_t at = 0;
+  std::optional<std::string> address;  // of this buffer
+  uint64_t offset = 0;
+  std::vector<uint8_t> bytes;          // else these
+};
+
 struct BufferSpec {
   std::string name;
   ElementType type;
   uint64_t count = 0;
   Contents init;                    // shorter than count: the rest is uninitialized
   std::optional<Contents> expect;   // final contents; shorter: a prefix
-  double tolerance = 1e-5;
+  double tolerance = 1e-5;          // relative, for floats
   Origin origin;
+  std::vector<FieldSpec> fields;    // of an array of addresses: laid over `init`
 };
 
 struct TensorMapSpec {
@@ -45,13 +53,6 @@ struct TensorMapSpec {
   std::vector<uint64_t> dims, strides;
   std::vector<uint32_t> box, element_strides;
   std::string swizzle = "none", interleave = "none", fill = "zero";
-};
-
-struct FieldSpec {                  // of a struct passed by value, or of a buffer of addresses
-  uint64_t at = 0;
-  std::optional<std::string> address;  // of this buffer
-  uint64_t offset = 0;
-  std::vector<uint8_t> bytes;          // else these
 };
 
 struct ArgSpec {
@@ -72,6 +73,7 @@ struct SymbolSpec {
   std::string name;
   Contents init;
   Origin origin;
+  std::optional<ElementType> type;  // of the elements of `init`; none: as the PTX declares the variable (then integers)
 };
 
 struct LaunchSpec {
