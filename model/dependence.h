@@ -19,8 +19,7 @@
 
 namespace warpcheck {
 
-// What `op` would do in `state`; `waits` of the state are those that op.covers has not seen. For GMEM/SMEM words,
-// barriers and plain ranges; a group wait's enabledness is the machine's to say (here: enabled).
+// What `op` would do in `state`. A group wait's enabledness is the machine's to say (here: enabled).
 Outcome evaluate(const Operation& op, const ObjectState& state);
 
 // Are two events of one execution, `first` before `second`, directly ordered? Different agents assumed.
@@ -43,8 +42,8 @@ bool reversible(const Operation& op);
 // Whether op has a condition at all, so that it may be blocked.
 bool may_block(const Operation& op);
 
-// Everything that `event` is ordered after or commutes with on its object lies before it in a sense that lets a
-// backward walk over the object's events stop once `event` is in the past: a write over the bytes in question.
-bool dominates(const Event& event, const Operation& later);
+// Whether a backward walk over the object's events, looking for those that `later` is directly ordered after, may stop at
+// `event` once that lies in later's past: all earlier events that matter then do, too.
+bool dominates(const Event& event, const Event& later);
 
 }  // namespace warpcheck

@@ -59,7 +59,7 @@ struct Finding {
   std::vector<FindingSite> sites;
 };
 
-// Distinct findings are those with distinct (kind, strict, cause, sites, objects).
+// Distinct findings are those with distinct (kind, cause, sites, objects); `strict` is not looked at.
 bool same_finding(const Finding& a, const Finding& b);
 
 }  // namespace warpcheck

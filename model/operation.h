@@ -19,11 +19,12 @@ enum class OpKind : uint8_t {
   kStore,         // atomic or strong store
   kUpdate,        // read-modify-write whose result is used; with a predicate it waits until that holds of the old value
   kReduce,        // read-modify-write whose result is dead: commutes with its own kind
-  kPlainLoad,     // weak load; a step only under --plain-steps
-  kPlainStore,    // weak store; likewise
+  kPlainLoad,     // weak load, inside one granule; a step only under --plain-steps
+  kPlainStore,    // weak store of `operand`, inside one granule; likewise
   kBarrierInit,   // mbarrier.init with `operand` expected arrivals
   kBarrierInval,  // mbarrier.inval
-  kArrive,        // `operand` arrivals, preceded by `bytes` of expect_tx; `drop` lowers later phases
+  kArrive,        // `operand` arrivals, preceded by `bytes` of expect_tx; `drop` lowers later phases. With `splits` (lanes of
+                  // a warp, one arrival each) no more than are pending act in this step; the rest stay pending
   kExpectTx,      // expect_tx of `bytes` alone
   kCompleteTx,    // `bytes` of an asynchronous copy have landed
   kWaitPhase,     // waits until phase number `operand` has completed: never disabled once enabled
@@ -48,14 +49,15 @@ struct Operation {
   uint8_t begin = 0;             // first byte inside the granule (words)
   uint8_t size = 0;              // bytes (words): 1, 2, 4, 8
   bool drop = false;             // kArrive: arrive_drop
+  bool splits = false;           // kArrive: see there
+  bool releases = false;         // kUpdate: releases, so it counts as a write even if it leaves the value as it is
   uint16_t choices = 1;          // the step has this many outcomes; the search tries each
   ObjectId object = kNoObject;
   uint64_t operand = 0;          // value to store, to combine, count, phase, parity
   uint64_t compare = 0;          // kCompareSwap: expected value
   Predicate predicate = nullptr; // waits: holds(value, predicate_operand)
   uint64_t predicate_operand = 0;
-  int64_t bytes = 0;             // transaction bytes; kBarrierArrive: threads awaited; kPlain*: length of the range
-  uint64_t offset = 0;           // kPlain*: first byte of the range in the region (object = the region's)
+  int64_t bytes = 0;             // transaction bytes; kBarrierArrive: threads awaited
   uint64_t covers = 0;           // arrivals: which parity waits of the phase lie in the agent's control clock (by agent bit)
   uint64_t waiter_bit = 0;       // kWaitParity: the agent's bit in ObjectState::waits
 };
@@ -91,10 +93,10 @@ struct Outcome {
   Effect effect = Effect::kNothing;
   bool completes = false;  // completes a phase
   bool closes = false;     // completes a phase and thereby may disable a parity wait made in it
-  bool overrun = false;    // an arrival beyond the pending count
+  bool overrun = false;    // an arrival beyond the pending count, which has no effect
   bool negative = false;   // transaction bytes below zero before or after
   uint32_t phase = 0;      // the phase that a step belongs to; for a wait the phases observed are those below this number
-  uint64_t result = 0;     // old value of a word
+  uint64_t result = 0;     // old value of a word; kArrive: arrivals that acted
   ObjectState after;
 };
 
