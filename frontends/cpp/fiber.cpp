@@ -1,0 +1,175 @@
+#include "frontends/cpp/fiber.h"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "model/check.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace warpcheck {
+
+namespace {
+
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+constexpr unsigned kQuietReturns = 10'000;  // while unwinding, operations without a result
+constexpr unsigned kThrows = 100;           // Unwinds that the kernel swallows before it is left behind
+
+thread_local Fiber* unwound = nullptr;  // for the terminate handler
+std::terminate_handler previous_terminate = nullptr;
+
+}  // namespace
+
+Fiber::Fiber(size_t stack_bytes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  stack_bytes_ = (stack_bytes + page - 1) / page * page;
+  mapping_bytes_ = stack_bytes_ + page;  // the lowest page stays inaccessible: an overflow faults at once
+  void* mapping = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (mapping == MAP_FAILED) throw std::bad_alloc();
+  mapping_ = static_cast<uint8_t*>(mapping);
+  CHECK(mprotect(mapping_, page, PROT_NONE) == 0);
+  top_ = mapping_ + mapping_bytes_;
+#if defined(__SANITIZE_THREAD__)
+  tsan_fiber_ = __tsan_create_fiber(0);
+#endif
+}
+
+Fiber::~Fiber() {
+  CHECK(!active_);
+#if defined(__SANITIZE_THREAD__)
+  __tsan_destroy_fiber(tsan_fiber_);
+#endif
+  munmap(mapping_, mapping_bytes_);
+}
+
+void Fiber::start(Entry entry, void* argument) {
+  CHECK(!active_);
+  entry_ = entry;
+  argument_ = argument;
+  active_ = true;
+  unwinding_ = false;
+  quiet_ = thrown_ = 0;
+  exceptions_ = {};
+  copied_ = 0;
+  fake_stack_ = nullptr;
+  inside_ = make_fcontext(top_, stack_bytes_, [](transfer_t from) {
+    auto* fiber = static_cast<Fiber*>(from.data);
+    fiber->outside_ = from.fctx;
+    run(fiber);
+  });
+}
+
+void Fiber::run(void* context) {
+  auto* fiber = static_cast<Fiber*>(context);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &fiber->outside_bottom_, &fiber->outside_bytes_);
+#endif
+  try {
+    if (!fiber->unwinding_) fiber->entry_(fiber->argument_);
+  } catch (const Unwind&) {  // the entry's own handlers come first; nothing else may pass them
+  }
+  fiber->leave(true);
+}
+
+void Fiber::resume() {
+  ExceptionState& current = *reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
+  const ExceptionState mine = current;
+  current = exceptions_;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&outside_fake_stack_, top_ - stack_bytes_, stack_bytes_);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  outside_tsan_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_fiber_, 0);
+#endif
+  inside_ = jump_fcontext(inside_, this).fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(outside_fake_stack_, nullptr, nullptr);
+#endif
+  exceptions_ = current;
+  current = mine;
+}
+
+// Back to the resumer. With `ended` it does not come back.
+void Fiber::leave(bool ended) {
+  if (ended) active_ = false;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(ended ? nullptr : &fake_stack_, outside_bottom_, outside_bytes_);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  __tsan_switch_to_fiber(outside_tsan_, 0);
+#endif
+  outside_ = jump_fcontext(outside_, nullptr).fctx;
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake_stack_, &outside_bottom_, &outside_bytes_);
+#endif
+}
+
+void Fiber::suspend() { leave(false); }
+
+void Fiber::unwind() {
+  if (!active_) return;
+  static const bool installed = [] {
+    previous_terminate = std::set_terminate(on_terminate);
+    return true;
+  }();
+  CHECK(installed);
+  unwinding_ = true;
+  unwound = this;
+  resume();
+  unwound = nullptr;
+  CHECK(!active_);
+  unwinding_ = false;
+}
+
+void Fiber::interrupted(bool has_result) {
+  if (std::uncaught_exceptions() > 0) return;
+  if (!has_result && ++quiet_ <= kQuietReturns) return;
+  if (++thrown_ > kThrows) leave_behind();
+  throw Unwind{};
+}
+
+void Fiber::leave_behind() {
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(top_ - stack_bytes_, stack_bytes_);
+#endif
+  leave(true);
+  std::abort();
+}
+
+// Unwind met a noexcept function: the rest of this stack cannot be unwound, and need not be.
+void Fiber::on_terminate() {
+  if (unwound != nullptr) unwound->leave_behind();
+  if (previous_terminate != nullptr) previous_terminate();
+  std::abort();
+}
+
+void Fiber::remember() {
+  const auto* from = static_cast<const uint8_t*>(inside_);
+  copied_ = static_cast<size_t>(top_ - from);
+  if (copy_.size() < copied_) copy_.resize(copied_);
+  std::memcpy(copy_.data(), from, copied_);
+}
+
+bool Fiber::recurs() const {
+  const auto* from = static_cast<const uint8_t*>(inside_);
+  return copied_ == static_cast<size_t>(top_ - from) && std::memcmp(copy_.data(), from, copied_) == 0;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,168 @@
+#include "frontends/cpp/threads.h"
+
+#include <cstring>
+#include <exception>
+
+#include "model/check.h"
+
+namespace warpcheck {
+
+namespace {
+
+bool differs(uint64_t value, uint64_t operand) { return value != operand; }
+
+// May a loop poll with it? If it finds what it found before and changes nothing, it has done nothing.
+bool may_poll(const Operation& op) {
+  if (op.predicate != nullptr) return false;
+  if (op.kind == OpKind::kLoad) return true;
+  return op.kind == OpKind::kUpdate && (op.rmw == Rmw::kCompareSwap || op.rmw == Rmw::kExchange);
+}
+
+bool same(const Operation& a, const Operation& b) {
+  return a.kind == b.kind && a.rmw == b.rmw && a.object == b.object && a.begin == b.begin && a.size == b.size &&
+         a.operand == b.operand && a.compare == b.compare;
+}
+
+}  // namespace
+
+CppThreads::CppThreads(Launch& launch) : launch_(launch), sites_(launch.sites) { states_.resize(launch.seats.size()); }
+
+CppThreads::~CppThreads() { unwind_all(); }
+
+// Forked warps lie above their warpgroup, whose frames they use: they go first.
+void CppThreads::unwind_all() {
+  for (size_t i = states_.size(); i-- > 0;) {
+    if (states_[i] != nullptr) states_[i]->fiber.unwind();
+  }
+}
+
+ThreadState& CppThreads::state(ThreadId thread) {
+  const auto component = static_cast<size_t>(thread);
+  CHECK(component < states_.size());
+  if (states_[component] == nullptr) {
+    states_[component] = std::make_unique<ThreadState>(*this, launch_.seats[component]);
+    states_[component]->id = thread;
+  }
+  return *states_[component];
+}
+
+void CppThreads::reset(GpuMachine& machine) {
+  unwind_all();
+  machine_ = &machine;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (launch_.seats[i].lane != 0) continue;
+    ThreadState& thread = state(static_cast<ThreadId>(i));
+    thread.body = &thread.seat.role->body;
+    thread.forked = thread.merged = thread.posted = thread.polling = false;
+    thread.last_site = kNoSite;
+    thread.actions = thread.stops = thread.cluster_phase = 0;
+    thread.fiber.start(run, &thread);
+  }
+}
+
+void CppThreads::start_warp(ThreadId id, const Kernel::Body& body) {
+  ThreadState& warp = state(id);
+  warp.body = &body;
+  warp.merged = warp.posted = warp.polling = false;
+  warp.last_site = kNoSite;
+  warp.actions = warp.stops = 0;
+  warp.fiber.start(run, &warp);
+}
+
+void CppThreads::end_warp(ThreadId id) {
+  ThreadState& warp = state(id);
+  warp.merged = true;
+  warp.fiber.resume();
+  CHECK(!warp.fiber.active());
+}
+
+void CppThreads::run(void* argument) {
+  auto& thread = *static_cast<ThreadState*>(argument);
+  CppThreads& threads = thread.threads;
+  Thread api(thread);
+  try {
+    (*thread.body)(api);
+  } catch (...) {
+    if (thread.fiber.unwinding()) return;
+    threads.report_exception(thread);
+  }
+  if (thread.fiber.unwinding()) return;
+  if (thread.seat.lane == 0) {
+    threads.machine_->finish(thread.id);
+  } else {
+    api.join_warpgroup();
+  }
+}
+
+// Called in a handler.
+void CppThreads::report_exception(ThreadState& thread) {
+  Finding finding{.kind = FindingKind::kAssertion, .cause = Cause::kNone, .object = "", .message = "", .sites = {}};
+  try {
+    throw;
+  } catch (const Stopped&) {
+    return;
+  } catch (const std::exception& error) {
+    finding.message = std::string("uncaught exception: ") + error.what();
+  } catch (...) {
+    finding.message = "uncaught exception of a type not derived from std::exception";
+  }
+  finding.sites.push_back(machine_->site_of_thread(thread.id, 0, "throws after", thread.last_site));
+  machine_->report(std::move(finding));
+}
+
+void CppThreads::resume(ThreadId id) {
+  ThreadState& thread = *states_[static_cast<size_t>(id)];
+  thread.fiber.resume();
+  if (!thread.posted) return;
+  thread.posted = false;
+  if (launch_.detect_spins) turn_poll_into_wait(thread);
+  machine_->post(id, thread.op);
+}
+
+// A loop that repeats one operation, has learned nothing from it and changed nothing by it, waits until the word differs.
+void CppThreads::turn_poll_into_wait(ThreadState& thread) {
+  Operation& op = thread.op.op;
+  if (!may_poll(op)) {
+    thread.polling = false;
+    return;
+  }
+  if (thread.polling && thread.actions == 0 && thread.polled_site == thread.op.site && same(thread.polled, op)) {
+    const Outcome& last = machine_->last_outcome(thread.id);
+    if (last.effect == Effect::kRead && thread.fiber.recurs()) {
+      op.predicate = &differs;
+      op.predicate_operand = last.result;
+      return;
+    }
+  }
+  thread.polling = true;
+  thread.polled = op;
+  thread.polled_site = thread.op.site;
+  thread.fiber.remember();
+}
+
+void CppThreads::end_of_run(GpuMachine& machine, bool deadlocked) {
+  if (deadlocked) return;
+  for (const Expectation& expected : launch_.expectations) {
+    const RegionId region = launch_.region(expected.place, 0);
+    const std::span<const uint8_t> found = machine.bytes(region).subspan(expected.place.offset);
+    for (size_t at = 0; at < expected.values.size(); at += expected.element_bytes) {
+      if (std::memcmp(&found[at], &expected.values[at], expected.element_bytes) == 0) continue;
+      int64_t is = 0, should = 0;
+      if (expected.element_bytes <= sizeof is) {
+        std::memcpy(&is, &found[at], expected.element_bytes);
+        std::memcpy(&should, &expected.values[at], expected.element_bytes);
+      }
+      const std::string object = machine.range_name({region, expected.place.offset + at, expected.element_bytes});
+      machine.report({.kind = FindingKind::kWrongResult,
+                      .object = object,
+                      .message = object + " is " + std::to_string(is) + " at the end, expected " +
+                                 std::to_string(should),
+                      .sites = {}});
+      break;
+    }
+  }
+}
+
+std::string CppThreads::instruction(SiteId site) const { return launch_.sites.site(site).instruction; }
+
+}  // namespace warpcheck

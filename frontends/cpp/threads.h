@@ -1,0 +1,77 @@
+// The threads of a C++ kernel for one machine: a fiber each, made when first needed and reused by every run. Internal to
+// this folder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontends/cpp/fiber.h"
+#include "frontends/cpp/launch.h"
+#include "frontends/cpp/thread.h"
+#include "model/gpu_machine.h"
+
+namespace warpcheck {
+
+class CppThreads;
+
+// A thread, or a warp of a forked warpgroup, by its clock component.
+struct ThreadState {
+  explicit ThreadState(CppThreads& owner, const ThreadSeat& place) : threads(owner), seat(place) {}
+
+  CppThreads& threads;
+  const ThreadSeat& seat;
+  ThreadId id{};
+  Fiber fiber;
+  const Kernel::Body* body = nullptr;
+  bool forked = false;    // a warpgroup: its lanes are threads of their own now
+  bool merged = false;    // a forked warp: taken back
+  bool posted = false;    // the fiber suspended with `op`
+  VisibleOp op;
+  SiteId last_site = kNoSite;
+  uint32_t actions = 0;   // plain ones since the last visible operation
+  uint32_t stops = 0;     // Stopped thrown
+  uint32_t cluster_phase = 0;
+
+  bool polling = false;   // `polled` was the last visible operation, and the fiber remembers its stack from then
+  Operation polled;
+  SiteId polled_site = kNoSite;
+};
+
+class CppThreads final : public ThreadBodies {
+ public:
+  // Thrown into a kernel whose thread must not go on (a limit); the thread ends without another word.
+  struct Stopped {};
+  static constexpr uint32_t kMaxActions = 1'000'000;  // plain ones between two visible operations
+
+  explicit CppThreads(Launch& launch);
+  ~CppThreads() override;
+
+  void reset(GpuMachine& machine) override;
+  void resume(ThreadId thread) override;
+  void end_of_run(GpuMachine& machine, bool deadlocked) override;
+  std::string instruction(SiteId site) const override;
+
+  // For Thread.
+  GpuMachine& machine() { return *machine_; }
+  const Launch& launch() const { return launch_; }
+  SiteId intern(const Where& at, const char* text) { return sites_.intern(at, text); }
+  AsyncCopy& copy() { return copy_; }
+  void start_warp(ThreadId thread, const Kernel::Body& body);
+  void end_warp(ThreadId thread);
+  void report_exception(ThreadState& state);  // of the one being handled
+
+ private:
+  static void run(void* state);
+  void unwind_all();
+  ThreadState& state(ThreadId thread);
+  void turn_poll_into_wait(ThreadState& state);
+
+  Launch& launch_;
+  GpuMachine* machine_ = nullptr;
+  SiteCache sites_;
+  std::vector<std::unique_ptr<ThreadState>> states_;  // by component
+  AsyncCopy copy_;                                    // kept for its capacity
+};
+
+}  // namespace warpcheck
