@@ -58,8 +58,8 @@ struct ExploreOptions {
   uint64_t max_steps = 1'000'000;  // visible steps of one execution; a longer one is cut and reported as `limit`
   double max_seconds = 0;          // 0: unbounded
   const std::atomic<bool>* interrupt = nullptr;         // set from a signal handler: stop with what is known
-  std::function<void(const Progress&)> on_progress;     // called a few times a second from one thread
-  std::function<void(const ExecutionView&)> on_execution;  // each maximal execution; serialized among workers
+  std::function<void(const Progress&)> on_progress = {};     // called a few times a second from one thread
+  std::function<void(const ExecutionView&)> on_execution = {};  // each maximal execution; serialized among workers
 };
 
 struct FoundFinding {
