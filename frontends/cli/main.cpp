@@ -1,1 +1,3 @@
-int main() { return 2; }
+#include "frontends/cli/commands.h"
+
+int main(int argc, char** argv) { return warpcheck::cli::run(argc, argv); }

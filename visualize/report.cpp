@@ -1,0 +1,239 @@
+#include "visualize/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "visualize/slice.h"
+
+namespace warpcheck {
+namespace {
+
+constexpr size_t kMaxCell = 40;
+constexpr size_t kMaxName = 28;
+
+const Site& site_of(const Recording& recording, SiteId id) {
+  static const Site kUnknown;
+  return id != kNoSite && index(id) < recording.sites.size() ? recording.sites[index(id)] : kUnknown;
+}
+
+std::string agent_name(const Recording& recording, AgentId id) {
+  return id != kNoAgent && index(id) < recording.agents.size() ? recording.agents[index(id)] : "";
+}
+
+size_t width(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, size_t columns) {
+  return text + std::string(columns - std::min(columns, width(text)), ' ');
+}
+
+std::string without_trailing_spaces(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+// The table of events: a row an event, a column an agent.
+class Timeline {
+ public:
+  Timeline(const Recording& recording, const Slice& slice) : recording_(recording), slice_(slice) {
+    for (const AgentId agent : slice_.columns) {
+      headers_.push_back(shortened(agent_name(recording_, agent), kMaxName));
+      widths_.push_back(width(headers_.back()));
+    }
+    for (const size_t event : slice_.events) {
+      const bool marked = std::find(slice_.marked.begin(), slice_.marked.end(), event) != slice_.marked.end();
+      add(fmt::format("{}", event + 1), recording_.events[event].agent, recording_.events[event].text, marked);
+    }
+    for (const Slice::Waiter& waiter : slice_.waiters) {
+      const FindingSite& site = recording_.finding.sites[waiter.site];
+      const std::string at = place(site_of(recording_, site.site));
+      add("", waiter.agent, at.empty() ? "waits" : "waits at " + at, true);
+    }
+  }
+
+  std::string text() const {
+    if (rows_.empty()) return "";
+    std::string result = line("", headers_);
+    for (const Row& row : rows_) {
+      std::vector<std::string> cells(headers_.size());
+      cells[row.column] = row.text;
+      result += line(row.number, cells);
+    }
+    return result;
+  }
+
+ private:
+  struct Row {
+    std::string number;
+    size_t column;
+    std::string text;
+  };
+
+  void add(std::string number, AgentId agent, const std::string& text, bool marked) {
+    const auto at = std::find(slice_.columns.begin(), slice_.columns.end(), agent) - slice_.columns.begin();
+    const auto column = static_cast<size_t>(at);
+    const std::string cell = shortened(text, kMaxCell) + (marked ? "  !" : "");
+    widths_[column] = std::max(widths_[column], width(cell));
+    rows_.push_back({std::move(number), column, cell});
+  }
+
+  std::string line(const std::string& number, const std::vector<std::string>& cells) const {
+    std::string result = fmt::format("  {:>4}  ", number);
+    for (size_t i = 0; i < cells.size(); ++i) result += (i == 0 ? "" : " | ") + padded(cells[i], widths_[i]);
+    return without_trailing_spaces(result);
+  }
+
+  const Recording& recording_;
+  const Slice& slice_;
+  std::vector<std::string> headers_;
+  std::vector<size_t> widths_;
+  std::vector<Row> rows_;
+};
+
+// "(1) async write    copy 3 of warp 0    ring.cu:41   cp.async.bulk", each with the text of its source line.
+std::string site_lines(const Recording& recording, const Sources& sources) {
+  size_t role = 0, agent = 0, where = 0;
+  const auto& sites = recording.finding.sites;
+  for (const FindingSite& site : sites) {
+    role = std::max(role, width(site.role));
+    agent = std::max(agent, width(site.agent));
+    where = std::max(where, width(place(site_of(recording, site.site))));
+  }
+  std::string result;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const Site& site = site_of(recording, sites[i].site);
+    result += without_trailing_spaces(fmt::format("  ({}) {}   {}   {}   {}", i + 1, padded(sites[i].role, role),
+                                                  padded(sites[i].agent, agent), padded(place(site), where),
+                                                  site.instruction));
+    const std::string text = sources.text(best_line(site));
+    if (!text.empty()) result += fmt::format("        {}\n", text);
+  }
+  return result;
+}
+
+std::string quoted(const Recording& recording, size_t event) {
+  const RecordedEvent& e = recording.events[event];
+  const std::string at = place(site_of(recording, e.site));
+  return fmt::format("`{}` of {}{}", e.text, agent_name(recording, e.agent), at.empty() ? "" : " (" + at + ")");
+}
+
+std::string no_synchronization(const Recording& recording, const Slice& slice) {
+  constexpr size_t kNone = Slice::kNone;
+  if (slice.last_seen.size() != 2 || (slice.last_seen[0] == kNone && slice.last_seen[1] == kNone)) {
+    return "no synchronization leads from one to the other";
+  }
+  const bool second = slice.last_seen[0] == kNone ||
+                      (slice.last_seen[1] != kNone && slice.last_seen[1] > slice.last_seen[0]);
+  return fmt::format("({}) is ordered after {}, but ({}) comes later than that", second ? 1 : 2,
+                     quoted(recording, slice.last_seen[second ? 1 : 0]), second ? 2 : 1);
+}
+
+// The site of a pair that an asynchronous operation made, as "(1)".
+std::string asynchronous_site(const Finding& finding, bool asynchronous) {
+  for (size_t i = 0; i < finding.sites.size(); ++i) {
+    if ((finding.sites[i].role.find("async") != std::string::npos) == asynchronous) return fmt::format("({})", i + 1);
+  }
+  return asynchronous ? "the asynchronous operation" : "the other";
+}
+
+std::string counted(uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string list(const std::vector<std::string>& items) {
+  std::string result;
+  for (const std::string& item : items) result += (result.empty() ? "" : "; ") + item;
+  return result;
+}
+
+}  // namespace
+
+std::string headline(const Finding& finding) {
+  return finding.object.empty() ? name(finding.kind) : fmt::format("{} on {}", name(finding.kind), finding.object);
+}
+
+std::string explanation(const Recording& recording, const Slice& slice) {
+  const Finding& finding = recording.finding;
+  const std::string asynchronous = asynchronous_site(finding, true), other = asynchronous_site(finding, false);
+  switch (finding.cause) {
+    case Cause::kNone:
+      return finding.message;
+    case Cause::kAwaitedByAnother:
+      return fmt::format("not ordered: another thread waited for {}; a group wait orders only the thread that makes it",
+                         asynchronous);
+    case Cause::kOnlyReadSide:
+      return fmt::format("not ordered: only the read side of {} was awaited (.read), not its write", asynchronous);
+    case Cause::kNotPipelined:
+      return "not ordered: these two tensor-core operations are not pipelined with each other, and neither was awaited";
+    case Cause::kNotAwaited:
+      return fmt::format("not ordered: nobody observed the completion of {} before {}", asynchronous, other);
+    case Cause::kScope:
+      return "not ordered: synchronization leads from one to the other, but its scope is too narrow for both threads";
+    case Cause::kProxyFence:
+      return "not ordered: synchronization leads from one to the other, but no proxy fence (fence.proxy.async) stands "
+             "between the generic and the async proxy";
+    case Cause::kNoSynchronization:
+      return "not ordered: " + no_synchronization(recording, slice);
+  }
+  return finding.message;
+}
+
+std::string finding_report(const Recording& recording, const Sources& sources, const FindingContext& context) {
+  const Finding& finding = recording.finding;
+  const Slice slice = make_slice(recording);
+  std::string title = headline(finding);
+  if (finding.strict) title += " (strict reading only)";
+  if (finding.after_race) title += " (after an earlier race)";
+  std::string result = fmt::format("{}  {}    execution {} of {}, {} of {} events shown\n",
+                                   context.violation ? "FAIL" : "WARN", padded(title, 40), context.execution,
+                                   context.executions, slice.events.size(), recording.events.size());
+  result += site_lines(recording, sources);
+  const std::string why = explanation(recording, slice);
+  if (!why.empty()) result += fmt::format("  {}\n", why);
+  if (finding.cause != Cause::kNone) result += fmt::format("  cause: {}\n", name(finding.cause));
+  result += Timeline(recording, slice).text();
+  if (!context.counterexample.empty()) {
+    result += fmt::format("  replay: warpcheck replay {}{}\n", context.counterexample,
+                          context.graph.empty() ? "" : "        graph: " + context.graph);
+  }
+  return result;
+}
+
+std::string verdict_report(const RunSummary& summary) {
+  const char* mark = summary.verdict == "verified" ? "OK" : summary.verdict == "violation" ? "FAIL" : "????";
+  std::string result = fmt::format("{:4}  {} {}: {}, reading {}, memory sc, reduction {}\n", mark, summary.verdict,
+                                   summary.kernel, counted(summary.executions, "execution"), summary.reading,
+                                   summary.reduction);
+  if (summary.verdict == "violation") result += fmt::format("      {}\n", counted(summary.findings, "violation"));
+  if (summary.of != 0) {
+    result += fmt::format("      {} of {} memory and barrier instructions ran", summary.ran, summary.of);
+    if (!summary.not_reached.empty()) result += "; not reached: " + line_ranges(summary.not_reached);
+    result += '\n';
+  }
+  if (!summary.bounds_hit.empty()) result += fmt::format("      ended by: {}\n", list(summary.bounds_hit));
+  for (const std::string& what : summary.unsupported) result += fmt::format("      not supported: {}\n", what);
+  for (const std::string& what : summary.assumptions) result += fmt::format("      assumes: {}\n", what);
+  if (summary.warnings != 0) {
+    result += fmt::format("      {} by the strict reading alone\n", counted(summary.warnings, "warning"));
+  }
+  return result;
+}
+
+std::string verdict_line(const std::string& launch, const RunSummary& summary, const Finding* first) {
+  const char* mark = summary.verdict == "verified" ? "OK" : summary.verdict == "violation" ? "FAIL" : "????";
+  std::string result = fmt::format("{:4}  {}: ", mark, launch);
+  if (first != nullptr && summary.verdict == "violation") {
+    result += headline(*first);
+    if (first->cause != Cause::kNone) result += fmt::format(" ({})", name(first->cause));
+    if (summary.findings > 1) result += fmt::format(" and {} more", summary.findings - 1);
+  } else {
+    result += summary.verdict;
+    if (!summary.bounds_hit.empty()) result += fmt::format(" ({})", list(summary.bounds_hit));
+    if (!summary.unsupported.empty()) result += fmt::format(" (not supported: {})", list(summary.unsupported));
+  }
+  return result + fmt::format(", {}\n", counted(summary.executions, "execution"));
+}
+
+}  // namespace warpcheck

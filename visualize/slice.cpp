@@ -1,0 +1,240 @@
+#include "visualize/slice.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace warpcheck {
+namespace {
+
+// The recording's order: each event after its agent's previous one, those that it acquired from, and its issue.
+class Order {
+ public:
+  explicit Order(const Recording& recording) : events_(recording.events), before_(events_.size()) {
+    std::map<AgentId, size_t> last;
+    for (size_t i = 0; i < events_.size(); ++i) {
+      const RecordedEvent& event = events_[i];
+      const auto previous = last.find(event.agent);
+      if (previous != last.end()) {
+        before_[i].push_back({previous->second, i, Kind::kSame});
+      } else if (const auto issuer = last.find(event.born_by); event.born_by != kNoAgent && issuer != last.end()) {
+        const size_t issue = issue_before(event, issuer->second);
+        before_[i].push_back({issue, i, Kind::kBirth});
+        issues_[event.agent] = issue;
+      }
+      for (const uint32_t from : event.after) {
+        if (from < i && events_[from].agent != event.agent) before_[i].push_back({from, i, Kind::kSync});
+      }
+      last[event.agent] = i;
+    }
+  }
+
+  // The event by which an asynchronous operation was issued; kNone for a thread.
+  size_t issue_of(AgentId agent) const {
+    const auto found = issues_.find(agent);
+    return found == issues_.end() ? Slice::kNone : found->second;
+  }
+
+  enum class Kind : uint8_t { kSame, kBirth, kSync };
+  struct Link {
+    size_t from, to;
+    Kind kind;
+  };
+
+  // All events before `event`, itself included, each with the link by which a shortest way to `event` leaves it.
+  std::map<size_t, Link> past(size_t event) const {
+    std::map<size_t, Link> found{{event, {event, event, Kind::kSame}}};
+    std::deque<size_t> open{event};
+    while (!open.empty()) {
+      const size_t at = open.front();
+      open.pop_front();
+      for (const Link& link : before_[at]) {
+        if (found.try_emplace(link.from, link).second) open.push_back(link.from);
+      }
+    }
+    return found;
+  }
+
+ private:
+  // The issuer's event that bore the operation: its latest at the same site, else simply its latest.
+  size_t issue_before(const RecordedEvent& first, size_t latest) const {
+    for (size_t i = latest + 1; i-- > 0;) {
+      if (events_[i].agent == first.born_by && events_[i].site == first.site) return i;
+    }
+    return latest;
+  }
+
+  const std::vector<RecordedEvent>& events_;
+  std::vector<std::vector<Link>> before_;
+  std::map<AgentId, size_t> issues_;
+};
+
+size_t distance(uint32_t a, uint32_t b) { return a < b ? b - a : a - b; }
+
+// The event that a site of the finding is about.
+size_t event_of(const Recording& recording, const FindingSite& place) {
+  size_t best = Slice::kNone;
+  for (size_t i = 0; i < recording.events.size(); ++i) {
+    const RecordedEvent& event = recording.events[i];
+    if (event.agent != place.id || event.site != place.site) continue;
+    if (best == Slice::kNone ||
+        distance(event.step, place.step) <= distance(recording.events[best].step, place.step)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+class Slicer {
+ public:
+  explicit Slicer(const Recording& recording) : recording_(recording), order_(recording) {}
+
+  Slice run() {
+    const Finding& finding = recording_.finding;
+    for (size_t i = 0; i < finding.sites.size(); ++i) mark(i);
+    if (is_pair(finding) && slice_.marked[0] != Slice::kNone && slice_.marked[1] != Slice::kNone) {
+      show_pair(slice_.marked[0], slice_.marked[1]);
+    } else {
+      for (const FindingSite& place : finding.sites) show_latest_of_agent(place, 2);
+      show_object(finding.kind == FindingKind::kDeadlock ? 16 : 8);
+    }
+    finish();
+    return std::move(slice_);
+  }
+
+ private:
+  void mark(size_t site) {
+    const FindingSite& place = recording_.finding.sites[site];
+    const bool waits = recording_.finding.kind == FindingKind::kDeadlock;
+    const size_t event = waits ? Slice::kNone : event_of(recording_, place);
+    slice_.marked.push_back(event);
+    slice_.last_seen.push_back(Slice::kNone);
+    if (event != Slice::kNone) {
+      shown_.insert(event);
+    } else if (place.id != kNoAgent) {
+      slice_.waiters.push_back({place.id, site});
+    }
+  }
+
+  // From the last common points of the past of both, the ways to each.
+  void show_pair(size_t a, size_t b) {
+    const auto past_a = order_.past(a), past_b = order_.past(b);
+    for (const size_t event : {a, b}) {
+      const size_t issue = order_.issue_of(recording_.events[event].agent);
+      if (issue != Slice::kNone) shown_.insert(issue);
+    }
+    if (past_b.contains(a)) return show_way(past_b, a, b);
+    if (past_a.contains(b)) return show_way(past_a, b, a);
+    slice_.last_seen[0] = latest_seen(past_b, a);
+    slice_.last_seen[1] = latest_seen(past_a, b);
+    const auto [seen_a, seen_b] = std::tie(slice_.last_seen[0], slice_.last_seen[1]);
+    const bool both = recording_.finding.cause == Cause::kNotAwaited;
+    if (seen_a != Slice::kNone && (both || seen_b == Slice::kNone || seen_a > seen_b)) show_way(past_b, seen_a, b);
+    if (seen_b != Slice::kNone && (both || seen_a == Slice::kNone || seen_b > seen_a)) show_way(past_a, seen_b, a);
+  }
+
+  // The last event of `event`'s agent, or of those that issued it, that lies in another event's past.
+  size_t latest_seen(const std::map<size_t, Order::Link>& past, size_t event) const {
+    AgentId agent = recording_.events[event].agent;
+    while (agent != kNoAgent) {
+      for (auto at = past.rbegin(); at != past.rend(); ++at) {
+        if (at->first < event && recording_.events[at->first].agent == agent) return at->first;
+      }
+      agent = issuer_of(agent);
+    }
+    return Slice::kNone;
+  }
+
+  AgentId issuer_of(AgentId agent) const {
+    const size_t issue = order_.issue_of(agent);
+    return issue == Slice::kNone ? kNoAgent : recording_.events[issue].agent;
+  }
+
+  // The events on a way where it changes agents, and its ends.
+  void show_way(const std::map<size_t, Order::Link>& past, size_t from, size_t to) {
+    shown_.insert(from);
+    for (size_t at = from; at != to;) {
+      const Order::Link& link = past.at(at);
+      if (link.kind != Order::Kind::kSame) {
+        shown_.insert(link.from);
+        shown_.insert(link.to);
+      }
+      at = link.to;
+    }
+  }
+
+  void show_latest_of_agent(const FindingSite& place, int count) {
+    for (size_t i = recording_.events.size(); i-- > 0 && count > 0;) {
+      const RecordedEvent& event = recording_.events[i];
+      if (event.agent != place.id || !event.visible || event.step > place.step) continue;
+      shown_.insert(i);
+      --count;
+    }
+  }
+
+  void show_object(int count) {
+    for (size_t i = recording_.events.size(); i-- > 0 && count > 0;) {
+      const RecordedEvent& event = recording_.events[i];
+      if (event.object.empty() || recording_.finding.object.find(event.object) == std::string::npos) continue;
+      shown_.insert(i);
+      --count;
+    }
+  }
+
+  void finish() {
+    slice_.events.assign(shown_.begin(), shown_.end());
+    std::set<AgentId> begun;
+    for (const size_t at : slice_.events) {
+      const RecordedEvent& event = recording_.events[at];
+      if (begun.insert(event.agent).second) {
+        const size_t issue = order_.issue_of(event.agent);
+        if (issue != Slice::kNone && shown_.contains(issue)) slice_.edges.push_back({issue, at, true});
+      }
+      for (const uint32_t from : event.after) {
+        if (shown_.contains(from) && recording_.events[from].agent != event.agent) {
+          slice_.edges.push_back({from, at, false});
+        }
+      }
+      add_column(event.agent);
+    }
+    for (const Slice::Waiter& waiter : slice_.waiters) add_column(waiter.agent);
+    order_columns();
+  }
+
+  void add_column(AgentId agent) {
+    if (std::find(slice_.columns.begin(), slice_.columns.end(), agent) == slice_.columns.end()) {
+      slice_.columns.push_back(agent);
+    }
+  }
+
+  // Threads as they are numbered, each followed by the operations that it issued.
+  void order_columns() {
+    const auto key = [&](AgentId agent) {
+      std::vector<uint32_t> path{index(agent)};
+      for (AgentId issuer = issuer_of(agent); issuer != kNoAgent && path.size() < 8; issuer = issuer_of(issuer)) {
+        path.insert(path.begin(), index(issuer));
+      }
+      return path;
+    };
+    std::stable_sort(slice_.columns.begin(), slice_.columns.end(),
+                     [&](AgentId a, AgentId b) { return key(a) < key(b); });
+  }
+
+  const Recording& recording_;
+  Order order_;
+  Slice slice_;
+  std::set<size_t> shown_;
+};
+
+}  // namespace
+
+bool is_pair(const Finding& finding) {
+  return finding.sites.size() == 2 && finding.kind != FindingKind::kDeadlock &&
+         finding.kind != FindingKind::kBarrierMisuse;
+}
+
+Slice make_slice(const Recording& recording) { return Slicer(recording).run(); }
+
+}  // namespace warpcheck

@@ -1,0 +1,41 @@
+// Which events of a recording matter: the places that the finding names, and how they hang together. For a pair of
+// accesses these are the last points in the common past of both and the synchronization that leads from there to each;
+// for a deadlock, each waiter's last steps and what happened to the objects waited for.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "visualize/recording.h"
+
+namespace warpcheck {
+
+struct Slice {
+  struct Edge {
+    size_t from, to;  // indices into Recording::events
+    bool birth;       // `to` is the first event of an operation that `from` issued; else synchronization
+    friend bool operator==(const Edge&, const Edge&) = default;
+  };
+  struct Waiter {
+    AgentId agent;
+    size_t site;  // index into finding.sites
+  };
+
+  std::vector<size_t> events;     // shown, in time order
+  std::vector<size_t> marked;     // for each site of the finding: its event, or kNone
+  std::vector<AgentId> columns;   // agents with shown events or waits
+  std::vector<Edge> edges;        // between shown events
+  std::vector<Waiter> waiters;    // sites that never happened: a deadlock's
+  // For a pair without any order: by site, the last event of its agent that the other site is ordered after, or kNone.
+  std::vector<size_t> last_seen;
+
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+};
+
+Slice make_slice(const Recording& recording);
+
+// Whether the finding is about two places that want an order between them.
+bool is_pair(const Finding& finding);
+
+}  // namespace warpcheck
