@@ -39,7 +39,7 @@ Retold retell_file(const std::string& path) {
   Counterexample counterexample = read_counterexample(path);
   Kernel kernel = load_same(path, counterexample);
   try {
-    Recording recording = retell(kernel, counterexample.schedule, counterexample.finding);
+    Recording recording = retell(kernel, counterexample.schedule, counterexample.finding).recording;
     return {std::move(counterexample), std::move(kernel), std::move(recording)};
   } catch (const InputError& error) {
     throw InputError(path, 0, error.what());
