@@ -125,7 +125,7 @@ Outcome evaluate_word(const Operation& op, const ObjectState& state) {
 
 void complete_if_due(const Operation& op, Outcome& out) {
   ObjectState& s = out.after;
-  s.waits &= ~(op.covers & ~kNeverCovered);
+  if (op.covers_phase == s.phase) s.waits &= ~(op.covers & ~kNeverCovered);
   out.negative = out.negative || s.tx < 0;
   if (s.pending != 0 || s.tx != 0) return;
   out.completes = true;

@@ -1,0 +1,57 @@
+// Sleep sets along an execution, one a frame (the state before each event).
+//
+// A sleeper is an agent whose next step was explored from this frame or one above: executions that begin with it, up to
+// equivalence, have been seen (Godefroid; "Source sets", section 3). It wakes when an event happens that is dependent
+// with its pending operation.
+//
+// Invariants:
+// (1) The sleepers of all frames lie in one array, the last frame's at its end.
+// (2) is_asleep answers for the last frame.
+//
+// `since` says in which frame the agent fell asleep. Sleepers that fell asleep above a task's root are *inherited* and
+// reject less than a task's own (docs/explorer.md, "Tasks").
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/operation.h"
+
+namespace warpcheck {
+
+struct Sleeper {
+  AgentId agent = kNoAgent;
+  uint32_t since = 0;  // frame in which it fell asleep
+  Operation op;
+};
+
+class SleepSets {
+ public:
+  void clear();
+
+  // A new last frame, whose sleepers are those of the frame before that are independent of `event`.
+  void push(const Event& event);
+  void pop();
+
+  // The agent falls asleep in the last frame.
+  void add(AgentId agent, uint32_t since, const Operation& op);
+
+  bool is_asleep(AgentId agent) const {
+    return index(agent) < stamps_.size() && stamps_[index(agent)] == stamp_;
+  }
+
+  uint32_t frames() const { return static_cast<uint32_t>(begins_.size()); }
+  std::span<const Sleeper> at(uint32_t frame) const;
+
+ private:
+  void mark(AgentId agent);
+
+  std::vector<Sleeper> sleepers_;
+  std::vector<uint32_t> begins_ = {0};  // first sleeper of each frame
+  std::vector<uint64_t> stamps_;        // by agent: equal to stamp_ if asleep in the last frame
+  uint64_t stamp_ = 1;
+};
+
+}  // namespace warpcheck

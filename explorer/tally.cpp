@@ -1,0 +1,138 @@
+#include "explorer/tally.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace warpcheck {
+
+namespace {
+
+constexpr double kProgressSeconds = 0.2;
+
+bool same_but_for_strictness(const Finding& a, const Finding& b) {
+  if (a.strict == b.strict) return same_finding(a, b);
+  Finding c = b;
+  c.strict = a.strict;
+  return same_finding(a, c);
+}
+
+// An order in which a report does not depend on which worker came first.
+bool canonically_before(const FoundFinding& a, const FoundFinding& b) {
+  const auto head = [](const Finding& f) { return std::tie(f.kind, f.cause, f.object); };
+  if (head(a.finding) != head(b.finding)) return head(a.finding) < head(b.finding);
+  const auto before = [](const FindingSite& x, const FindingSite& y) {
+    return std::tie(x.site, x.agent, x.role) < std::tie(y.site, y.agent, y.role);
+  };
+  const auto &s = a.finding.sites, &t = b.finding.sites;
+  if (std::lexicographical_compare(s.begin(), s.end(), t.begin(), t.end(), before)) return true;
+  if (std::lexicographical_compare(t.begin(), t.end(), s.begin(), s.end(), before)) return false;
+  return a.finding.message < b.finding.message;
+}
+
+}  // namespace
+
+Tally::Tally(const ExploreOptions& options) : options_(options) {}
+
+double Tally::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool Tally::is_violation(const Finding& finding) const {
+  return !makes_incomplete(finding.kind) && (!finding.strict || options_.strict);
+}
+
+void Tally::add(const Ended& ended) {
+  const std::lock_guard lock(mutex_);
+  if (stop_ || (full_ && ended.end == End::kComplete)) return;
+  const bool counts = ended.end == End::kComplete || ended.end == End::kCut;
+  (counts ? result_.executions : result_.blocked) += 1;
+  result_.events += ended.new_events;
+  const uint32_t depth = static_cast<uint32_t>(ended.view->events.size());
+  result_.max_depth = std::max(result_.max_depth, depth);
+  // A run that ends in a sleep set is a prefix of one that was, or will be, seen whole.
+  if (ended.end != End::kBlocked) {
+    for (const Finding& finding : ended.findings) add_finding(finding, ended.schedule);
+  }
+  if (ended.end == End::kCut) {
+    Finding limit;
+    limit.kind = FindingKind::kLimit;
+    limit.message = "an execution has more than " + std::to_string(options_.max_steps) + " steps";
+    add_finding(limit, ended.schedule);
+  }
+  if (options_.on_execution) options_.on_execution(*ended.view);
+  if (options_.max_executions != 0 && result_.executions >= options_.max_executions) full_ = true;
+  report_progress(depth);
+}
+
+void Tally::add_finding(const Finding& finding, const std::function<Schedule()>& schedule) {
+  if (finding.kind == FindingKind::kRace && !finding.strict) race_seen_ = true;
+  if (is_violation(finding) && !options_.keep_going) stop_ = true;
+  for (FoundFinding& known : result_.findings) {
+    if (!same_but_for_strictness(known.finding, finding)) continue;
+    if (known.finding.strict && !finding.strict) {
+      known = {finding, result_.executions, schedule()};
+    }
+    return;
+  }
+  result_.findings.push_back({finding, result_.executions, schedule()});
+}
+
+void Tally::report_progress(uint32_t depth) {
+  if (!options_.on_progress || std::this_thread::get_id() != home_) return;
+  const double now = seconds();
+  if (now - last_progress_ < kProgressSeconds) return;
+  last_progress_ = now;
+  options_.on_progress({result_.executions, result_.blocked, depth, now});
+}
+
+bool Tally::may_go_on() {
+  if (full_) note_bound("executions: " + std::to_string(options_.max_executions));
+  return !full_ && !out_of_time() && !stop_;
+}
+
+bool Tally::out_of_time() {
+  if (options_.interrupt != nullptr && *options_.interrupt) {
+    note_bound("interrupted");
+    return true;
+  }
+  if (options_.max_seconds > 0 && seconds() > options_.max_seconds) {
+    note_bound("seconds: " + std::to_string(static_cast<uint64_t>(options_.max_seconds)));
+    return true;
+  }
+  return false;
+}
+
+void Tally::note_bound(const std::string& bound) {
+  const std::lock_guard lock(mutex_);
+  bounds_.insert(bound);
+}
+
+void Tally::note_reached(const std::vector<bool>& reached) {
+  const std::lock_guard lock(mutex_);
+  if (result_.reached.size() < reached.size()) result_.reached.resize(reached.size());
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i]) result_.reached[i] = true;
+  }
+}
+
+ExploreResult Tally::result() {
+  const std::lock_guard lock(mutex_);
+  ExploreResult result = result_;
+  result.reduction = options_.reduction;
+  result.seconds = seconds();
+  result.bounds_hit.assign(bounds_.begin(), bounds_.end());
+  result.complete = bounds_.empty() && !stop_;
+  std::sort(result.findings.begin(), result.findings.end(), canonically_before);
+  const auto any = [&](auto holds) {
+    return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& f) { return holds(f.finding); });
+  };
+  const bool hidden = any([](const Finding& f) { return makes_incomplete(f.kind); });
+  if (any([&](const Finding& f) { return is_violation(f); })) {
+    result.verdict = Verdict::kViolation;
+  } else {
+    result.verdict = result.complete && !hidden ? Verdict::kVerified : Verdict::kIncomplete;
+  }
+  return result;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,68 @@
+// Wakeup trees: for each frame of a search, the branches still to be explored from it ("Source sets", section 4.2).
+//
+// One tree holds those of all frames: the node of a frame is the branch that led to it from the frame above, the first
+// child of a node is the branch in progress, the others wait in order. A branch is a step (agent, choice) with the
+// operation that the agent offers there. Invariants:
+// (1) If an agent has choices, a node with a branch of it has, or had, a branch for each choice, side by side.
+// (2) A branch inserted behind others is not equivalent to a sequence that begins with one of them.
+//
+// Nodes are recycled. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "explorer/sequence.h"
+#include "model/operation.h"
+
+namespace warpcheck {
+
+using BranchId = uint32_t;
+constexpr BranchId kNoBranch = 0xffffffffU;
+
+class WakeupTree {
+ public:
+  struct Branch {
+    AgentId agent = kNoAgent;
+    uint16_t choice = 0;
+    BranchId first_child = kNoBranch, last_child = kNoBranch, next = kNoBranch;
+    Operation op;
+  };
+
+  WakeupTree() { clear(); }
+  void clear();
+
+  BranchId root() const { return 0; }
+  const Branch& operator[](BranchId id) const { return branches_[id]; }
+  bool is_leaf(BranchId id) const { return branches_[id].first_child == kNoBranch; }
+  size_t live() const { return live_; }
+
+  // Appends the agent's step behind the node's branches, with its other choices behind it. Returns that with `choice`.
+  BranchId append(BranchId node, AgentId agent, uint16_t choice, const Operation& op);
+
+  // Removes the node's first branch and all below.
+  void remove_first(BranchId node);
+
+  // Removes all branches of a node, or all but the first.
+  void remove_all(BranchId node);
+  void keep_first(BranchId node);
+
+  // insert_[E'](v, wut(E')): adds the sequence unless a branch already leads to an equivalent continuation of it.
+  // Consumes the sequence.
+  struct Inserted {
+    bool added = false;
+    bool settled = false;  // as for every sequence with the same u and e'
+  };
+  Inserted insert(BranchId node, Sequence& sequence);
+
+ private:
+  BranchId make(AgentId agent, uint16_t choice, const Operation& op);
+  void release(BranchId id);
+  BranchId matching_child(BranchId node, const Sequence& sequence, Initial* initial) const;
+
+  std::vector<Branch> branches_;
+  std::vector<BranchId> free_, stack_;
+  size_t live_ = 0;
+};
+
+}  // namespace warpcheck
