@@ -50,7 +50,7 @@ class Fiber {
 
   // From outside, after a suspend.
   void remember();
-  bool recurs() const;
+  bool recurs();
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static constexpr size_t kDefaultStackBytes = 512 << 10;
@@ -78,7 +78,7 @@ class Fiber {
   ExceptionState exceptions_;
   bool active_ = false, unwinding_ = false;
   unsigned quiet_ = 0, thrown_ = 0;
-  std::vector<uint8_t> copy_;
+  std::vector<uint64_t> copy_;
   size_t copied_ = 0;
   // Sanitizers.
   void* fake_stack_ = nullptr;

@@ -59,8 +59,8 @@ class FindsMatcher {
     }
     return false;
   }
-  void DescribeTo(std::ostream* out) const { describe(out << "shows "); }
-  void DescribeNegationTo(std::ostream* out) const { describe(out << "does not show "); }
+  void DescribeTo(std::ostream* out) const { describe(*out << "shows "); }
+  void DescribeNegationTo(std::ostream* out) const { describe(*out << "does not show "); }
 
  private:
   bool fits(const CheckFinding& finding) const {
