@@ -4,11 +4,13 @@
 #include <gvc.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include "visualize/report.h"
 #include "visualize/slice.h"
@@ -250,14 +252,17 @@ void render(Agraph_t* graph, const std::string& format, FILE* file, const std::s
   if (gvLayout(context.get(), graph, "nop") != 0) throw InputError(path, 0, "Graphviz could not lay the picture out");
   const int failed = gvRender(context.get(), graph, format.c_str(), file);
   gvFreeLayout(context.get(), graph);
-  if (failed != 0) throw InputError(path, 0, fmt::format("found format '{}', expected one such as svg or dot", format));
+  if (failed != 0) throw InputError(path, 0, fmt::format("Graphviz cannot write the format {} here", format));
 }
 
 }  // namespace
 
 void write_graph(const Recording& recording, const Sources& sources, const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending.size() < 2) throw InputError(path, 0, "found no ending, expected one such as .svg or .dot");
+  constexpr std::array<std::string_view, 4> kEndings = {".svg", ".dot", ".png", ".pdf"};
+  if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) {
+    throw InputError(path, 0, fmt::format("found ending '{}', expected one of .svg, .dot, .png, .pdf", ending));
+  }
   const Picture picture(recording, sources);
   const std::unique_ptr<FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
   if (file == nullptr) throw InputError(path, 0, "cannot be written");

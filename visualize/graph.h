@@ -9,8 +9,8 @@
 
 namespace warpcheck {
 
-// Writes the picture in the format of the path's ending: .dot, .svg, .png, ... Throws InputError when the file cannot
-// be written or Graphviz does not know the ending.
+// Writes the picture in the format of the path's ending: .svg, .dot, .png or .pdf. Throws InputError for another ending
+// and when the file cannot be written.
 void write_graph(const Recording& recording, const Sources& sources, const std::string& path);
 
 // The text of the .dot file.

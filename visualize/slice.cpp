@@ -129,10 +129,22 @@ class Slicer {
     if (past_a.contains(b)) return show_way(past_a, b, a);
     slice_.last_seen[0] = latest_seen(past_b, a);
     slice_.last_seen[1] = latest_seen(past_a, b);
-    const auto [seen_a, seen_b] = std::tie(slice_.last_seen[0], slice_.last_seen[1]);
-    const bool both = recording_.finding.cause == Cause::kNotAwaited;
-    if (seen_a != Slice::kNone && (both || seen_b == Slice::kNone || seen_a > seen_b)) show_way(past_b, seen_a, b);
-    if (seen_b != Slice::kNone && (both || seen_a == Slice::kNone || seen_b > seen_a)) show_way(past_a, seen_b, a);
+    const size_t seen_a = slice_.last_seen[0], seen_b = slice_.last_seen[1];
+    if (recording_.finding.cause == Cause::kNotAwaited) {
+      // What matters is how the other side came to run after the issue.
+      if (issued_before(a, seen_a)) show_way(past_b, seen_a, b);
+      if (issued_before(b, seen_b)) show_way(past_a, seen_b, a);
+    } else if (seen_a != Slice::kNone && (seen_b == Slice::kNone || seen_a > seen_b)) {
+      show_way(past_b, seen_a, b);
+    } else if (seen_b != Slice::kNone) {
+      show_way(past_a, seen_b, a);
+    }
+  }
+
+  // Whether `event` belongs to an operation that was issued before `seen`, the last that the other side knows of it.
+  bool issued_before(size_t event, size_t seen) const {
+    const size_t issue = order_.issue_of(recording_.events[event].agent);
+    return issue != Slice::kNone && seen != Slice::kNone && issue <= seen;
   }
 
   // The last event of `event`'s agent, or of those that issued it, that lies in another event's past.
