@@ -21,6 +21,7 @@ CheckResult check(const Kernel& kernel, const ExploreOptions& options) {
     checked.cause = finding.cause;
     checked.strict = finding.strict;
     checked.object = std::move(finding.object);
+    checked.range = std::move(finding.range);
     checked.message = std::move(finding.message);
     checked.execution = found.execution;
     checked.schedule = std::move(found.schedule);
@@ -35,7 +36,7 @@ CheckResult check(const Kernel& kernel, const ExploreOptions& options) {
 std::ostream& operator<<(std::ostream& out, const CheckFinding& finding) {
   out << name(finding.kind);
   if (finding.strict) out << " (strict reading)";
-  if (!finding.object.empty()) out << " on " << finding.object;
+  if (!finding.object.empty()) out << " on " << finding.object << finding.range;
   if (finding.cause != Cause::kNone) out << ": " << name(finding.cause);
   out << '\n';
   for (const FoundAt& at : finding.sites) {

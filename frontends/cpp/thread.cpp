@@ -40,15 +40,12 @@ SiteId Thread::act(const char* text, Where at) {
   const SiteId site = state_.threads.intern(at, text);
   state_.last_site = site;
   if (++state_.actions <= CppThreads::kMaxActions) [[likely]] return site;
-  GpuMachine& machine = state_.threads.machine();
   if (state_.stops++ == 0) {
-    machine.report({.kind = FindingKind::kLimit,
-                    .object = "",
-                    .message = "more than a million plain operations without a visible one",
-                    .sites = {machine.site_of_thread(state_.id, 0, "last operation", site)}});
+    state_.threads.report(state_, FindingKind::kLimit, "more than a million plain operations without a visible one",
+                          "last operation");
   }
   if (state_.stops > 100) {  // the kernel swallows it for ever
-    machine.finish(state_.id);
+    state_.threads.machine().finish(state_.id);
     state_.fiber.leave_behind();
   }
   throw CppThreads::Stopped{};
@@ -318,12 +315,8 @@ uint32_t Thread::choose(uint32_t n, Where at) {
 
 void Thread::assert_that(bool condition, const char* message, Where at) {
   if (condition || !enter(false)) return;
-  GpuMachine& machine = state_.threads.machine();
-  const SiteId site = act("assert_that", at);
-  machine.report({.kind = FindingKind::kAssertion,
-                  .object = "",
-                  .message = message,
-                  .sites = {machine.site_of_thread(state_.id, 0, "assertion", site)}});
+  act("assert_that", at);
+  state_.threads.report(state_, FindingKind::kAssertion, message, "assertion");
 }
 
 // --- warps of a warpgroup

@@ -94,20 +94,26 @@ void CppThreads::run(void* argument) {
   }
 }
 
-// Called in a handler.
-void CppThreads::report_exception(ThreadState& thread) {
-  Finding finding{.kind = FindingKind::kAssertion, .cause = Cause::kNone, .object = "", .message = "", .sites = {}};
+void CppThreads::report(const ThreadState& thread, FindingKind kind, std::string message, std::string role) {
+  Finding finding;
+  finding.kind = kind;
+  finding.message = std::move(message);
+  finding.sites.push_back(machine_->site_of_thread(thread.id, 0, std::move(role), thread.last_site));
+  machine_->report(std::move(finding));
+}
+
+void CppThreads::report_exception(const ThreadState& thread) {
+  std::string message;
   try {
     throw;
   } catch (const Stopped&) {
     return;
   } catch (const std::exception& error) {
-    finding.message = std::string("uncaught exception: ") + error.what();
+    message = std::string("uncaught exception: ") + error.what();
   } catch (...) {
-    finding.message = "uncaught exception of a type not derived from std::exception";
+    message = "uncaught exception of a type not derived from std::exception";
   }
-  finding.sites.push_back(machine_->site_of_thread(thread.id, 0, "throws after", thread.last_site));
-  machine_->report(std::move(finding));
+  report(thread, FindingKind::kAssertion, std::move(message), "throws after");
 }
 
 void CppThreads::resume(ThreadId id) {
@@ -128,7 +134,8 @@ void CppThreads::turn_poll_into_wait(ThreadState& thread) {
   }
   if (thread.polling && thread.actions == 0 && thread.polled_site == thread.op.site && same(thread.polled, op)) {
     const Outcome& last = machine_->last_outcome(thread.id);
-    if (last.effect == Effect::kRead && thread.fiber.recurs()) {
+    const bool unchanged = last.effect == Effect::kRead || (op.rmw == Rmw::kExchange && last.result == op.operand);
+    if (unchanged && thread.fiber.recurs()) {
       op.predicate = &differs;
       op.predicate_operand = last.result;
       return;
@@ -152,12 +159,11 @@ void CppThreads::end_of_run(GpuMachine& machine, bool deadlocked) {
         std::memcpy(&is, &found[at], expected.element_bytes);
         std::memcpy(&should, &expected.values[at], expected.element_bytes);
       }
-      const std::string object = machine.range_name({region, expected.place.offset + at, expected.element_bytes});
-      machine.report({.kind = FindingKind::kWrongResult,
-                      .object = object,
-                      .message = object + " is " + std::to_string(is) + " at the end, expected " +
-                                 std::to_string(should),
-                      .sites = {}});
+      Finding finding;
+      finding.kind = FindingKind::kWrongResult;
+      finding.object = machine.range_name({region, expected.place.offset + at, expected.element_bytes});
+      finding.message = finding.object + " is " + std::to_string(is) + " at the end, expected " + std::to_string(should);
+      machine.report(std::move(finding));
       break;
     }
   }

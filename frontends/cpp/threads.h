@@ -59,7 +59,8 @@ class CppThreads final : public ThreadBodies {
   AsyncCopy& copy() { return copy_; }
   void start_warp(ThreadId thread, const Kernel::Body& body);
   void end_warp(ThreadId thread);
-  void report_exception(ThreadState& state);  // of the one being handled
+  void report(const ThreadState& state, FindingKind kind, std::string message, std::string role);  // at its last site
+  void report_exception(const ThreadState& state);                                                 // the one being handled
 
  private:
   static void run(void* state);
