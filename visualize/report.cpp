@@ -151,7 +151,7 @@ std::string list(const std::vector<std::string>& items) {
 }  // namespace
 
 std::string headline(const Finding& finding) {
-  return finding.object.empty() ? name(finding.kind) : fmt::format("{} on {}", name(finding.kind), finding.object);
+  return finding.object.empty() ? name(finding.kind) : fmt::format("{} on {}{}", name(finding.kind), finding.object, finding.range);
 }
 
 std::string explanation(const Recording& recording, const Slice& slice) {

@@ -84,6 +84,7 @@ Json to_json(const Counterexample& c, const fs::path& folder) {
             {"after_race", c.finding.after_race},
             {"violation", c.violation},
             {"object", c.finding.object},
+            {"range", c.finding.range},
             {"message", c.finding.message},
             {"sites", sites}}},
           {"agents", agents},
@@ -121,6 +122,7 @@ Finding read_finding(const Json& json) {
   json.at("strict").get_to(finding.strict);
   json.at("after_race").get_to(finding.after_race);
   json.at("object").get_to(finding.object);
+  json.at("range").get_to(finding.range);
   json.at("message").get_to(finding.message);
   for (const Json& site : json.at("sites")) {
     finding.sites.push_back({site.at("agent").get<std::string>(), site.at("role").get<std::string>(),

@@ -31,7 +31,7 @@ Json finding_json(const Program& program, const FoundFinding& found, const Files
                {"cause", name(finding.cause)},
                {"strict", finding.strict},
                {"after_race", finding.after_race},
-               {"object", finding.object},
+               {"object", finding.object + finding.range},
                {"message", finding.message},
                {"sites", sites},
                {"execution", found.execution}};
