@@ -30,21 +30,56 @@ using boost::context::detail::transfer_t;
 constexpr unsigned kQuietReturns = 10'000;  // while unwinding, operations without a result
 constexpr unsigned kThrows = 100;           // Unwinds that the kernel swallows before it is left behind
 
+size_t page_bytes() {
+  static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+// Stacks of the usual size that no fiber of this OS thread needs now: machines come and go, mappings stay.
+class StackPool {
+ public:
+  ~StackPool() {
+    for (uint8_t* stack : free_) munmap(stack, Fiber::kDefaultStackBytes + page_bytes());
+    free_.clear();
+    open_ = false;
+  }
+  uint8_t* take() {
+    if (free_.empty()) return nullptr;
+    uint8_t* stack = free_.back();
+    free_.pop_back();
+    return stack;
+  }
+  bool give(uint8_t* stack) {
+    if (!open_ || free_.size() >= kKept) return false;
+    free_.push_back(stack);
+    return true;
+  }
+
+ private:
+  static constexpr size_t kKept = 256;
+  std::vector<uint8_t*> free_;
+  bool open_ = true;
+};
+
+thread_local StackPool stack_pool;
+
+uint8_t* map_stack(size_t bytes) {
+  void* mapping = mmap(nullptr, bytes + page_bytes(), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (mapping == MAP_FAILED) throw std::bad_alloc();
+  CHECK(mprotect(mapping, page_bytes(), PROT_NONE) == 0);  // an overflow faults at once
+  return static_cast<uint8_t*>(mapping);
+}
+
 thread_local Fiber* unwound = nullptr;  // for the terminate handler
 std::terminate_handler previous_terminate = nullptr;
 
 }  // namespace
 
-Fiber::Fiber(size_t stack_bytes) {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  stack_bytes_ = (stack_bytes + page - 1) / page * page;
-  mapping_bytes_ = stack_bytes_ + page;  // the lowest page stays inaccessible: an overflow faults at once
-  void* mapping = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (mapping == MAP_FAILED) throw std::bad_alloc();
-  mapping_ = static_cast<uint8_t*>(mapping);
-  CHECK(mprotect(mapping_, page, PROT_NONE) == 0);
-  top_ = mapping_ + mapping_bytes_;
+Fiber::Fiber(size_t stack_bytes) : stack_bytes_((stack_bytes + page_bytes() - 1) / page_bytes() * page_bytes()) {
+  if (stack_bytes_ == kDefaultStackBytes) mapping_ = stack_pool.take();
+  if (mapping_ == nullptr) mapping_ = map_stack(stack_bytes_);
+  top_ = mapping_ + page_bytes() + stack_bytes_;
 #if defined(__SANITIZE_THREAD__)
   tsan_fiber_ = __tsan_create_fiber(0);
 #endif
@@ -55,7 +90,8 @@ Fiber::~Fiber() {
 #if defined(__SANITIZE_THREAD__)
   __tsan_destroy_fiber(tsan_fiber_);
 #endif
-  munmap(mapping_, mapping_bytes_);
+  if (stack_bytes_ == kDefaultStackBytes && stack_pool.give(mapping_)) return;
+  munmap(mapping_, stack_bytes_ + page_bytes());
 }
 
 void Fiber::start(Entry entry, void* argument) {

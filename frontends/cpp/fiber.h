@@ -1,7 +1,8 @@
 // A fiber: a stack of its own on which a kernel thread runs until it suspends itself. The one place that switches stacks
 // (Boost.Context's assembly), and so the one with the sanitizers' annotations.
 //
-// States: idle -> start() -> active -> the entry returns -> idle. A stack is mapped once and used by one run after another.
+// States: idle -> start() -> active -> the entry returns -> idle. A stack is mapped once, used by one run after another, and
+// kept for the next fiber of the OS thread.
 //
 // Abandoning. A run may end while a fiber is suspended (a deadlock, a bound). unwind() resumes it one last time and each
 // later suspension point decides by `interrupted`: it throws Unwind, so that objects on the stack are destroyed; but
@@ -69,7 +70,7 @@ class Fiber {
   static void on_terminate();
 
   uint8_t* mapping_ = nullptr;
-  size_t mapping_bytes_ = 0, stack_bytes_ = 0;
+  size_t stack_bytes_ = 0;
   uint8_t* top_ = nullptr;
   void* inside_ = nullptr;   // the fiber's saved context: its stack pointer
   void* outside_ = nullptr;  // the resumer's

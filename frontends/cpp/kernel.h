@@ -16,6 +16,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -124,10 +125,11 @@ class Kernel final : public Program {
 
   template <class T, class Values>
   static Bytes bytes(const Values& values) {
-    Bytes result;
+    Bytes result(values.size() * sizeof(T));
+    size_t at = 0;
     for (const T value : values) {
-      const auto* first = reinterpret_cast<const uint8_t*>(&value);
-      result.insert(result.end(), first, first + sizeof(T));
+      std::memcpy(result.data() + at, &value, sizeof(T));
+      at += sizeof(T);
     }
     return result;
   }
