@@ -144,6 +144,7 @@ void evaluate_arrive(const Operation& op, Outcome& out) {
   if (op.drop) s.expected -= acting;
   s.tx += op.bytes;
   out.result = static_cast<uint64_t>(acting);
+  if (acting < wanted) out.negative = true;  // how many act depends on the order: ordered with the whole phase
   if (out.overrun) {
     out.negative = true;  // misuse: ordered with the whole phase
   } else {
@@ -262,9 +263,15 @@ bool counts_differ(const Operation& a, const Operation& b) {
   return a.kind == OpKind::kBarrierArrive && b.kind == OpKind::kBarrierArrive && a.bytes != b.bytes;
 }
 
+// A phase with a count may complete before an exit, or after.
+bool counted_and_exit(const Operation& a, const Operation& b) {
+  return a.kind == OpKind::kBarrierArrive && a.bytes != 0 && b.kind == OpKind::kBarrierExit;
+}
+
 // Two steps of one phase commute unless one is a lone expect_tx, meets negative bytes, or their counts disagree.
 bool steps_ordered(const Operation& a, bool a_negative, const Operation& b, bool b_negative) {
-  return a.kind == OpKind::kExpectTx || b.kind == OpKind::kExpectTx || a_negative || b_negative || counts_differ(a, b);
+  return a.kind == OpKind::kExpectTx || b.kind == OpKind::kExpectTx || a_negative || b_negative || counts_differ(a, b) ||
+         counted_and_exit(a, b) || counted_and_exit(b, a);
 }
 
 bool barriers_dependent(const Event& first, const Event& second) {
@@ -283,6 +290,8 @@ bool barriers_dependent(const Event& first, const Event& second) {
 // Both orders of `a` and `q` from a.before, compared in all that the relation distinguishes.
 bool barriers_dependent(const Event& a, const Operation& q) {
   const Outcome q_first = evaluate(q, a.before);
+  const bool either_waits_for_phase = q.kind == OpKind::kWaitPhase || a.op.kind == OpKind::kWaitPhase;
+  if (either_waits_for_phase && q_first.enabled && a.effect != Effect::kWrite && q_first.effect != Effect::kWrite) return false;
   if (q_first.effect == Effect::kWrite || a.effect == Effect::kWrite) return true;
   const Outcome a_first = evaluate(a.op, a.before);
   const Outcome q_second = evaluate(q, a_first.after);
@@ -356,7 +365,8 @@ bool dominates(const Event& event, const Event& later) {
            event.op.begin + event.op.size >= later.op.begin + later.op.size;
   }
   if (event.effect == Effect::kWrite) return true;
-  return event.effect == Effect::kStep && later.effect != Effect::kNothing && event.phase + 2 <= later.phase;
+  const bool in_phases = later.effect == Effect::kStep || later.effect == Effect::kWait;
+  return event.effect == Effect::kStep && in_phases && event.phase + 2 <= later.phase;
 }
 
 }  // namespace warpcheck

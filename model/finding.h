@@ -54,7 +54,8 @@ struct Finding {
   Cause cause = Cause::kNone;
   bool strict = false;      // only the strict reading makes it
   bool after_race = false;  // an error-level race came before it in the execution
-  std::string object;       // "shared ring[0][0..31]", "mbarrier full[1]"
+  std::string object;       // "shared ring", "mbarrier full[1]": part of a finding's identity
+  std::string range;        // "[0..31]": elements met in this execution; not part of the identity
   std::string message;      // one sentence: what is not ordered, who waits for what
   std::vector<FindingSite> sites;
 };

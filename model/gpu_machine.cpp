@@ -1,0 +1,536 @@
+#include "model/gpu_machine.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "model/check.h"
+#include "model/dependence.h"
+#include "model/gpu_machine_impl.h"
+
+namespace warpcheck {
+
+namespace {
+
+uint32_t count_components(const LaunchModel& model) {
+  uint32_t count = 0;
+  for (const ThreadSpec& spec : model.threads) count += spec.lanes;
+  return count;
+}
+
+LaneMask all_lanes(uint32_t count) { return count >= 32 ? ~LaneMask{0} : (LaneMask{1} << count) - 1; }
+
+}  // namespace
+
+GpuMachine::Impl::Impl(GpuMachine& self_machine, const LaunchModel& launch, std::unique_ptr<ThreadBodies> thread_bodies,
+                       size_t sites)
+    : self(self_machine),
+      model(launch),
+      bodies(std::move(thread_bodies)),
+      scopes{std::max(1U, launch.blocks_per_cluster)},
+      thread_components(count_components(launch)),
+      reached(sites, false),
+      pool(count_components(launch) + 8),
+      memory(launch),
+      shadows(launch.regions.size()),
+      threads(thread_components),
+      lanes(thread_components),
+      live_barriers(launch.regions.size()) {}
+
+AgentId GpuMachine::Impl::intern(const AgentKey& key) {
+  const auto [at, is_new] = agent_ids.try_emplace(key, AgentId{static_cast<uint32_t>(agents.size())});
+  if (is_new) {
+    agents.emplace_back();
+    agents.back().key = key;
+  }
+  return at->second;
+}
+
+ObjectId GpuMachine::Impl::intern_object(ObjectSort sort, uint64_t a, uint64_t b) {
+  const uint64_t key = (static_cast<uint64_t>(sort) << 60U) | (a << 40U) | b;
+  const auto [at, is_new] = object_ids.try_emplace(key, ObjectId{static_cast<uint32_t>(objects.size())});
+  if (is_new) {
+    objects.emplace_back();
+    Object& o = objects.back();
+    o.sort = sort;
+    o.region = RegionId{static_cast<uint32_t>(a)};
+    o.offset = b;
+    o.id = static_cast<uint32_t>(b);
+    reset_object(o);
+  }
+  return at->second;
+}
+
+// Named, block and cluster barriers are live from the start and await the threads that are alive.
+void GpuMachine::Impl::reset_object(Object& o) {
+  o.state = ObjectState{};
+  o.ever_live = false;
+  o.own_phase_waits = false;
+  for (ReleaseList& list : o.phases) list.forget();
+  for (WordCell& cell : o.words) cell.released.forget();
+  o.observations.clear();
+  o.parity_waits.clear();
+  o.arrived.clear();
+  o.arrivals_control = kNoBundle;
+  o.pending.clear();
+  o.dead_uses.clear();
+  const auto awaits = [&](auto&& belongs) {
+    o.state.live = o.ever_live = true;
+    for (const ThreadSpec& spec : model.threads) {
+      if (belongs(spec)) o.state.expected += static_cast<int32_t>(spec.lanes);
+    }
+  };
+  switch (o.sort) {
+    case ObjectSort::kNamedBarrier:
+      awaits([&](const ThreadSpec& spec) { return spec.block == index(o.region); });
+      break;
+    case ObjectSort::kClusterBarrier:
+      awaits([&](const ThreadSpec& spec) { return spec.block / scopes.blocks_per_cluster == o.id; });
+      break;
+    case ObjectSort::kWarpBarrier:
+      o.state.live = o.ever_live = true;
+      o.state.expected = 32;
+      break;
+    case ObjectSort::kGranule:
+    case ObjectSort::kMbarrier:
+    case ObjectSort::kGroup:
+      break;
+  }
+}
+
+void GpuMachine::Impl::reset() {
+  pool.reset();
+  memory.reset();
+  for (Shadow& shadow : shadows) shadow.reset();
+  for (Agent& agent : agents) {
+    agent.exists = agent.changed = false;
+    agent.transition = {};
+  }
+  for (Object& o : objects) reset_object(o);
+  for (Lane& lane : lanes) {
+    lane.issued = 0;
+    lane.grouped.clear();
+    lane.commits.clear();
+  }
+  for (auto& live : live_barriers) live.clear();
+  ops_used = 0;
+  components = thread_components;
+  alive.clear();
+  changed.clear();
+  born.clear();
+  to_resume.clear();
+  snapshots_used = 0;
+  snapshot_width = pool.width();
+  group_waits.clear();
+  remote_accesses.clear();
+  races.clear();
+  found.clear();
+  cache_valid = false;
+  race_seen = false;
+  steps = 0;
+  recorded.clear();
+  block_end.assign(model.blocks, kNoBundle);
+  for (Thread& t : threads) {
+    t.exists = false;
+    t.relaxed_reads.clear();
+    t.clocks.forget();
+    t.fence.forget();
+  }
+
+  for (const MbarrierSpec& spec : model.mbarriers) {
+    Object& o = object(self.mbarrier(spec.region, spec.offset));
+    o.state.live = o.ever_live = true;
+    o.state.pending = o.state.expected = static_cast<int32_t>(spec.arrivals);
+    live_barriers[index(spec.region)].emplace_back(spec.offset, self.mbarrier(spec.region, spec.offset));
+  }
+  bodies->reset(self);
+  uint32_t base = 0;
+  for (uint32_t s = 0; s < model.threads.size(); ++s) {
+    const ThreadSpec& spec = model.threads[s];
+    Thread& t = threads[base];
+    t.id = ThreadId{base};
+    t.block = spec.block;
+    t.base = base;
+    t.spec = s;
+    t.lanes = all_lanes(spec.lanes);
+    t.clocks.start(pool, base, t.lanes);
+    t.clocks.advance();  // its start
+    t.exists = true;
+    t.ended = t.posted = t.fenced = false;
+    t.own_phases.clear();
+    t.event = 0;
+    t.agent = intern({base, 0, spec.block});
+    begin_agent(t.agent, true, base);
+    base += spec.lanes;
+  }
+  // Threads run in order; those that others split off run right after.
+  for (base = 0; const ThreadSpec& spec : model.threads) {
+    run_thread(ThreadId{base});
+    base += spec.lanes;
+  }
+}
+
+void GpuMachine::Impl::begin_agent(AgentId id, bool is_thread, uint32_t at) {
+  Agent& agent = agents[index(id)];
+  CHECK(!agent.exists);
+  agent.exists = true;
+  agent.is_thread = is_thread;
+  agent.index = at;
+  agent.events = 0;
+  agent.transition = {};
+  agent.transition.status = Transition::Status::kFinished;
+  alive.push_back(id);
+  born.push_back(id);
+  mark_changed(id);
+}
+
+void GpuMachine::Impl::mark_changed(AgentId id) {
+  if (agents[index(id)].changed) return;
+  agents[index(id)].changed = true;
+  changed.push_back(id);
+}
+
+void GpuMachine::Impl::set_pending(AgentId id, const VisibleOp& op) {
+  Agent& agent = agents[index(id)];
+  agent.visible = op;
+  agent.transition.op = op.op;
+  agent.transition.status = Transition::Status::kBlocked;
+  if (op.op.object != kNoObject) object(op.op.object).pending.push_back(id);
+  mark_changed(id);
+  refresh(id);
+}
+
+void GpuMachine::Impl::clear_pending(AgentId id) {
+  Agent& agent = agents[index(id)];
+  if (agent.transition.op.object != kNoObject) std::erase(object(agent.transition.op.object).pending, id);
+  agent.transition = {};
+  agent.transition.status = Transition::Status::kFinished;
+  mark_changed(id);
+}
+
+bool GpuMachine::Impl::group_ready(const Operation& op) const {
+  const Lane& lane = lanes[objects[index(op.object)].offset];
+  for (uint64_t i = 0; i < op.operand; ++i) {
+    const AsyncOp& waited = ops[lane.grouped[i]];
+    if (!(op.kind == OpKind::kWaitRead ? waited.read_done : waited.done)) return false;
+  }
+  return true;
+}
+
+const ObjectState& GpuMachine::Impl::state_of(const Operation& op) {
+  static const ObjectState kNothing{};
+  if (op.object == kNoObject) return kNothing;
+  Object& o = object(op.object);
+  if (o.sort == ObjectSort::kGranule) o.state.word = memory.granule(o.region, o.offset);
+  return o.state;
+}
+
+void GpuMachine::Impl::refresh(AgentId id) {
+  Agent& agent = agents[index(id)];
+  const Operation& op = agent.transition.op;
+  bool enabled = true;
+  if (op.kind == OpKind::kWaitGroup || op.kind == OpKind::kWaitRead) {
+    enabled = group_ready(op);
+  } else if (may_block(op)) {
+    enabled = evaluate(op, state_of(op)).enabled;
+  }
+  const auto status = enabled ? Transition::Status::kEnabled : Transition::Status::kBlocked;
+  if (status == agent.transition.status) return;
+  agent.transition.status = status;
+  mark_changed(id);
+}
+
+void GpuMachine::Impl::refresh_object(ObjectId id) {
+  if (id == kNoObject) return;
+  for (const AgentId waiting : object(id).pending) {
+    if (may_block(agents[index(waiting)].transition.op)) refresh(waiting);
+  }
+}
+
+void GpuMachine::Impl::run_thread(ThreadId id) {
+  thread(id).posted = false;
+  bodies->resume(id);
+  CHECK(thread(id).posted || thread(id).ended || !thread(id).exists);
+  while (!to_resume.empty()) {
+    const ThreadId next = to_resume.back();
+    to_resume.pop_back();
+    run_thread(next);
+  }
+}
+
+const Event& GpuMachine::Impl::step(AgentId id, uint16_t choice) {
+  for (const AgentId was : changed) agents[index(was)].changed = false;
+  changed.clear();
+  born.clear();
+  CHECK(agents[index(id)].transition.status == Transition::Status::kEnabled);
+  const VisibleOp visible = agents[index(id)].visible;
+  const Operation op = agents[index(id)].transition.op;
+  const ObjectState before = state_of(op);
+  const Outcome outcome = evaluate(op, before);
+  CHECK(outcome.enabled);
+  cache_valid = false;
+  ++steps;
+
+  event = predicted(id, op, before, outcome);
+  event.choice = choice;
+  event.ordinal = agents[index(id)].events++;
+  event.site = visible.site;
+  reach(visible.site);
+  clear_pending(id);
+  if (op.object != kNoObject && object(op.object).sort != ObjectSort::kGranule) object(op.object).state = outcome.after;
+
+  if (agents[index(id)].is_thread) {
+    const ThreadId tid{agents[index(id)].index};
+    Thread& t = thread(tid);
+    t.clocks.advance();
+    t.event = 0;
+    t.last = outcome;
+    t.last_choice = choice;
+    VisibleOp taken = visible;
+    taken.op = op;
+    perform(t, taken, outcome);
+    if (op.kind == OpKind::kArrive && op.splits && outcome.result < op.operand) {
+      VisibleOp rest = taken;  // the lanes that have yet to arrive
+      for (uint64_t i = 0; i < outcome.result; ++i) rest.lanes &= rest.lanes - 1;
+      rest.op.operand -= outcome.result;
+      rest.op.covers = 0;
+      set_pending(id, rest);
+      t.posted = true;
+    } else {
+      run_thread(tid);
+    }
+  } else {
+    step_async(ops[agents[index(id)].index], outcome);
+  }
+  refresh_object(op.object);
+  mark_changed(id);
+  return event;
+}
+
+// --- the seam ---------------------------------------------------------------------------------------------------------
+
+GpuMachine::GpuMachine(const LaunchModel& model, std::unique_ptr<ThreadBodies> bodies, size_t sites)
+    : impl_(std::make_unique<Impl>(*this, model, std::move(bodies), sites)) {}
+GpuMachine::~GpuMachine() = default;
+
+void GpuMachine::reset() { impl_->reset(); }
+std::span<const AgentId> GpuMachine::agents() const { return impl_->alive; }
+const Transition& GpuMachine::pending(AgentId agent) const {
+  static const Transition kAbsent{};
+  if (index(agent) >= impl_->agents.size() || !impl_->agents[index(agent)].exists) return kAbsent;
+  return impl_->agents[index(agent)].transition;
+}
+const Event& GpuMachine::step(AgentId agent, uint16_t choice) { return impl_->step(agent, choice); }
+std::span<const AgentId> GpuMachine::changed() const { return impl_->changed; }
+std::span<const AgentId> GpuMachine::born() const { return impl_->born; }
+void GpuMachine::finish() { impl_->finish(); }
+void GpuMachine::set_checking(bool on) { impl_->checking = on; }
+void GpuMachine::set_recording(bool on) { impl_->recording = on; }
+const std::vector<RecordedEvent>& GpuMachine::recording() const { return impl_->recorded; }
+AgentKey GpuMachine::key(AgentId agent) const { return impl_->agents[index(agent)].key; }
+AgentId GpuMachine::agent(const AgentKey& key) { return impl_->intern(key); }
+SiteId GpuMachine::site_of(AgentId agent) const { return impl_->agents[index(agent)].visible.site; }
+const std::vector<bool>& GpuMachine::reached() const { return impl_->reached; }
+
+uint64_t GpuMachine::fingerprint() const {
+  uint64_t h = impl_->memory.digest();
+  for (const Object& o : impl_->objects) {
+    if (o.sort == ObjectSort::kGranule || o.sort == ObjectSort::kGroup) continue;
+    const ObjectState& s = o.state;
+    uint64_t x = static_cast<uint64_t>(o.sort) ^ (uint64_t{index(o.region)} << 32U) ^ o.offset;
+    for (const uint64_t part : {uint64_t{s.phase}, static_cast<uint64_t>(s.pending), static_cast<uint64_t>(s.expected),
+                                static_cast<uint64_t>(s.tx), uint64_t{s.live}}) {
+      x = (x ^ part) * 0x9e3779b97f4a7c15ULL;
+      x ^= x >> 29U;
+    }
+    h += x;
+  }
+  return h;
+}
+
+// --- objects and visible operations -----------------------------------------------------------------------------------
+
+ObjectId GpuMachine::word_object(Range word) {
+  return impl_->intern_object(ObjectSort::kGranule, index(word.region), word.offset & ~uint64_t{15});
+}
+Operation GpuMachine::word_op(OpKind kind, Range word) {
+  Operation op;
+  op.kind = kind;
+  op.object = word_object(word);
+  op.begin = static_cast<uint8_t>(word.offset & 15U);
+  op.size = static_cast<uint8_t>(word.bytes);
+  CHECK(op.begin + op.size <= 16 && op.size <= 8);
+  return op;
+}
+ObjectId GpuMachine::mbarrier(RegionId region, uint64_t offset) {
+  return impl_->intern_object(ObjectSort::kMbarrier, index(region), offset);
+}
+ObjectId GpuMachine::named_barrier(uint32_t block, uint32_t id) {
+  return impl_->intern_object(ObjectSort::kNamedBarrier, block, id);
+}
+ObjectId GpuMachine::cluster_barrier(uint32_t cluster) {
+  return impl_->intern_object(ObjectSort::kClusterBarrier, 0, cluster);
+}
+ObjectId GpuMachine::warp_barrier(ThreadId thread) {
+  return impl_->intern_object(ObjectSort::kWarpBarrier, 0, impl_->thread(thread).base);
+}
+
+Operation GpuMachine::group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, bool read) {
+  const uint32_t component = impl_->thread(thread).base + lane;
+  const Lane& lane_state = impl_->lanes[component];
+  Operation op;
+  op.kind = read ? OpKind::kWaitRead : OpKind::kWaitGroup;
+  op.object = impl_->intern_object(ObjectSort::kGroup, 0, component);
+  const size_t groups = lane_state.commits.size();
+  op.operand = groups > n ? lane_state.commits[groups - n - 1] : 0;
+  return op;
+}
+
+uint32_t GpuMachine::own_next_phase(ThreadId thread, ObjectId barrier) {
+  std::vector<OwnPhase>& own = impl_->thread(thread).own_phases;
+  for (OwnPhase& entry : own) {
+    if (entry.barrier == barrier) return entry.next++;
+  }
+  own.push_back({barrier, 1, false});
+  return 0;
+}
+
+const ObjectState& GpuMachine::state(ObjectId object) const { return impl_->objects[index(object)].state; }
+
+void GpuMachine::post(ThreadId thread, const VisibleOp& op) {
+  Thread& t = impl_->thread(thread);
+  CHECK(t.exists && !t.posted);
+  t.posted = true;
+  VisibleOp full = op;
+  full.lanes = op.lanes == 0 ? t.lanes : op.lanes & t.lanes;
+  if (op.op.kind == OpKind::kWaitParity) full.op.waiter_bit = impl_->waiter_bit(t);
+  if (op.op.kind == OpKind::kArrive || op.op.kind == OpKind::kExpectTx) {
+    full.op.covers = impl_->coverage(impl_->object(op.op.object), kNoBundle, &t.clocks, full.lanes);
+  }
+  if (op.op.kind == OpKind::kUpdate) full.op.releases = op.order == Order::kRelease || op.order == Order::kAcqRel;
+  impl_->set_pending(t.agent, full);
+}
+
+void GpuMachine::finish(ThreadId thread) {
+  Thread& t = impl_->thread(thread);
+  CHECK(t.exists && !t.posted);
+  BundleId& end = impl_->block_end[t.block];
+  if (end == kNoBundle) end = impl_->pool.allocate();
+  t.clocks.publish_row(impl_->pool, t.lanes, kControl, end);
+  t.ended = true;
+  impl_->mark_changed(t.agent);
+}
+
+const Outcome& GpuMachine::last_outcome(ThreadId thread) const { return impl_->thread(thread).last; }
+uint16_t GpuMachine::last_choice(ThreadId thread) const { return impl_->thread(thread).last_choice; }
+
+// --- lanes that part and meet -----------------------------------------------------------------------------------------
+
+ThreadId GpuMachine::split(ThreadId thread, LaneMask leave) {
+  Impl& m = *impl_;
+  Thread& t = m.thread(thread);
+  CHECK(leave != 0 && (leave & ~t.lanes) == 0 && std::countr_zero(leave) != std::countr_zero(t.lanes));
+  const ThreadId id{t.base + static_cast<uint32_t>(std::countr_zero(leave))};
+  Thread& part = m.thread(id);
+  part.id = id;
+  part.block = t.block;
+  part.base = t.base;
+  part.spec = t.spec;
+  part.lanes = leave;
+  part.exists = true;
+  part.ended = part.posted = false;
+  part.event = 0;
+  part.own_phases = t.own_phases;
+  part.last = t.last;
+  part.last_choice = t.last_choice;
+  t.clocks.split(m.pool, leave, part.clocks);
+  part.fenced = t.fenced;
+  part.fence_scope = t.fence_scope;
+  if (t.fenced) t.fence.split(m.pool, leave, part.fence);
+  part.relaxed_reads.clear();
+  for (RelaxedRead& read : t.relaxed_reads) {
+    if ((read.lanes & leave) == 0) continue;
+    RelaxedRead copy = read;
+    copy.lanes &= leave;
+    copy.release.bundle = m.pool.copy(read.release.bundle);
+    part.relaxed_reads.push_back(copy);
+  }
+  t.lanes &= ~leave;
+  part.agent = m.intern({index(id), 0, t.block});
+  // An agent that was born and merged away before is born again: its events go on counting.
+  Agent& agent = m.agents[index(part.agent)];
+  if (agent.exists) {
+    m.mark_changed(part.agent);
+    m.born.push_back(part.agent);
+  } else {
+    m.begin_agent(part.agent, true, index(id));
+  }
+  m.to_resume.push_back(id);
+  return id;
+}
+
+void GpuMachine::merge(ThreadId into, ThreadId from) {
+  Impl& m = *impl_;
+  Thread& t = m.thread(into);
+  Thread& part = m.thread(from);
+  CHECK(t.exists && part.exists && into != from && t.base == part.base);
+  m.clear_pending(part.agent);
+  t.lanes |= part.lanes;
+  t.clocks.merge(m.pool, part.clocks);
+  if (t.fenced && part.fenced) {
+    t.fence.merge(m.pool, part.fence);
+  } else if (part.fenced) {
+    std::swap(t.fence, part.fence);
+    t.fenced = true;
+    t.fence_scope = part.fence_scope;
+  }
+  part.fenced = false;
+  t.relaxed_reads.insert(t.relaxed_reads.end(), part.relaxed_reads.begin(), part.relaxed_reads.end());
+  part.relaxed_reads.clear();
+  for (const OwnPhase& theirs : part.own_phases) {
+    const auto mine = std::find_if(t.own_phases.begin(), t.own_phases.end(),
+                                   [&](const OwnPhase& own) { return own.barrier == theirs.barrier; });
+    if (mine == t.own_phases.end()) {
+      t.own_phases.push_back({theirs.barrier, 0, theirs.next != 0 || theirs.mismatch});
+    } else {
+      mine->mismatch = mine->mismatch || theirs.mismatch || mine->next != theirs.next;
+      mine->next = std::min(mine->next, theirs.next);
+    }
+  }
+  for (OwnPhase& mine : t.own_phases) {
+    const bool known = std::any_of(part.own_phases.begin(), part.own_phases.end(),
+                                   [&](const OwnPhase& theirs) { return theirs.barrier == mine.barrier; });
+    if (!known && mine.next != 0) mine = {mine.barrier, 0, true};
+  }
+  part.exists = false;
+  // A wait that `into` has posted is now one of all its lanes.
+  Agent& agent = m.agents[index(t.agent)];
+  if (t.posted) agent.visible.lanes |= part.lanes;
+  part.posted = true;  // resume of `from`, if it is running, need not post
+}
+
+LaneMask GpuMachine::lanes(ThreadId thread) const { return impl_->thread(thread).lanes; }
+uint32_t GpuMachine::block_of(ThreadId thread) const { return impl_->thread(thread).block; }
+uint32_t GpuMachine::warp_base(ThreadId thread) const { return impl_->thread(thread).base; }
+AgentId GpuMachine::agent_of(ThreadId thread) const { return impl_->thread(thread).agent; }
+
+// --- the thread API, forwarded ----------------------------------------------------------------------------------------
+
+void GpuMachine::begin_event(ThreadId thread, SiteId site) { impl_->begin_event(impl_->thread(thread), site); }
+ValueTag GpuMachine::load(ThreadId thread, uint32_t lane, Range from, void* to) {
+  return impl_->load(impl_->thread(thread), lane, from, to);
+}
+void GpuMachine::store(ThreadId thread, uint32_t lane, Range to, const void* bytes, ValueTag tag) {
+  impl_->store(impl_->thread(thread), lane, to, bytes, tag);
+}
+void GpuMachine::fence(ThreadId thread, FenceKind kind, Scope scope, SiteId site, Order order) {
+  impl_->fence(impl_->thread(thread), kind, scope, site, order);
+}
+void GpuMachine::issue(ThreadId thread, uint32_t lane, const AsyncCopy& copy) {
+  impl_->issue(impl_->thread(thread), lane, copy);
+}
+void GpuMachine::commit_group(ThreadId thread, uint32_t lane) {
+  Lane& state = impl_->lanes[impl_->thread(thread).base + lane];
+  state.commits.push_back(static_cast<uint32_t>(state.grouped.size()));
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,312 @@
+// The inside of a GpuMachine: who exists, which objects there are, and what happened in this run so far. One struct whose
+// parts are defined in files by subject:
+//   gpu_machine.cpp    agents, transitions, the step
+//   plain_access.cpp   loads, stores, fences
+//   race_check.cpp     shadow memory, labels and causes of races
+//   visible_ops.cpp    what atomics, barriers and group waits do to clocks and memory
+//   async_ops.cpp      asynchronous copies: issue, moments, groups
+//   end_of_run.cpp     deadlocks, unfinished operations, lifetimes
+//   names.cpp          what people read
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "model/clocks.h"
+#include "model/gpu_machine.h"
+#include "model/memory.h"
+#include "model/release_list.h"
+#include "model/shadow.h"
+#include "model/thread_clocks.h"
+
+namespace warpcheck {
+
+struct AgentKeyHash {
+  size_t operator()(const AgentKey& key) const {
+    return (size_t{key.thread} * 0x9e3779b97f4a7c15ULL) ^ (size_t{key.ordinal} << 20U) ^ key.block;
+  }
+};
+
+// A stamp in the control order.
+struct Observation {
+  uint32_t component = 0, tick = 0;
+  LaneMask lanes = 1;
+  uint64_t bit = 0;        // parity waits: the waiter's bit
+  bool own_phase = false;  // under the discipline of C++ and Pallas waits
+  SiteId site = kNoSite;
+  AgentId agent = kNoAgent;
+};
+
+struct WordCell {
+  uint8_t begin = 0, size = 0;
+  ReleaseList released;
+};
+
+enum class ObjectSort : uint8_t { kGranule, kMbarrier, kNamedBarrier, kClusterBarrier, kWarpBarrier, kGroup };
+
+struct Object {
+  ObjectSort sort = ObjectSort::kGranule;
+  RegionId region = kNoRegion;  // granules, mbarriers
+  uint64_t offset = 0;          // likewise; else block, cluster, warp base or lane component
+  uint32_t id = 0;              // named barriers
+  ObjectState state;
+  bool ever_live = false;
+  bool own_phase_waits = false;
+  std::vector<ReleaseList> phases;  // [p]: what phases up to p released; phases[state.phase] is running
+  std::vector<Observation> observations;   // of the last completed phase
+  std::vector<Observation> parity_waits;   // made in the running phase
+  std::vector<std::pair<uint32_t, LaneMask>> arrived;  // named barriers: who arrived in the running phase
+  BundleId arrivals_control = kNoBundle;   // row kControl: of the running phase's steps
+  std::vector<WordCell> words;
+  std::vector<AgentId> pending;            // agents whose pending transition is on this object
+  std::vector<std::pair<SiteId, AgentId>> dead_uses;  // uses while it was not live
+};
+
+struct RelaxedRead {
+  LaneMask lanes = 0;
+  Scope scope = Scope::kBlock;
+  Release release;  // bundle owned
+};
+
+struct OwnPhase {
+  ObjectId barrier = kNoObject;
+  uint32_t next = 0;
+  bool mismatch = false;
+};
+
+struct Thread {
+  bool exists = false, ended = false, posted = false;
+  ThreadId id{};
+  AgentId agent = kNoAgent;
+  uint32_t block = 0, base = 0, spec = 0;
+  LaneMask lanes = 0;
+  ThreadClocks clocks;
+  bool fenced = false;
+  Scope fence_scope = Scope::kBlock;
+  ThreadClocks fence;  // clocks at the last release fence
+  std::vector<RelaxedRead> relaxed_reads;
+  std::vector<OwnPhase> own_phases;
+  Outcome last;
+  uint16_t last_choice = 0;
+  SiteId site = kNoSite;       // of the instruction in progress
+  uint32_t event = 0;          // its recorded event + 1, while recording; 0: none yet
+  Range first_access;          // bytes that the event's text names
+};
+
+// Per lane of the launch: its asynchronous operations and groups.
+struct Lane {
+  uint32_t issued = 0;             // operations issued
+  ObjectId group = kNoObject;
+  std::vector<uint32_t> grouped;   // indices of operations in groups, in order of issue
+  std::vector<uint32_t> commits;   // grouped.size() at each commit
+};
+
+struct AsyncOp {
+  AgentId agent = kNoAgent;
+  uint32_t component = 0;
+  BundleId bundle = kNoBundle;
+  uint32_t snapshot = 0;           // control at issue
+  uint32_t issuer = 0;             // component of the issuing lane
+  uint32_t issuer_thread = 0;      // ThreadId
+  uint32_t issuer_block = 0;
+  uint32_t issue_tick = 0;
+  uint32_t group_number = 0;       // from 1
+  AsyncCopy copy;
+  uint32_t stage = 0;              // --plain-steps: which of its moments is next
+  bool read_done = false, done = false;
+  std::vector<uint8_t> bytes, tags;  // what it has read
+  uint32_t issue_event = 0;
+};
+
+struct Agent {
+  AgentKey key;
+  bool exists = false;
+  bool is_thread = true;
+  uint32_t index = 0;   // component of a thread, number of an operation
+  uint32_t events = 0;
+  bool changed = false;
+  Transition transition;
+  VisibleOp visible;
+};
+
+struct GroupWait {
+  uint32_t component = 0, tick = 0;  // of the waiting lane
+  uint32_t thread = 0;
+  uint32_t snapshot = 0;
+};
+
+// A race as met; written out as a Finding when somebody asks.
+struct RaceSide {
+  AgentId agent = kNoAgent;
+  LaneMask lanes = 0;
+  SiteId site = kNoSite;
+  AccessMode mode = AccessMode::kRead;
+  bool async = false, strong = false;
+  uint32_t step = 0;
+};
+
+struct RawRace {
+  std::array<RaceSide, 2> sides;
+  Cause cause = Cause::kNone;
+  bool strict = false, after_race = false;
+  RegionId region = kNoRegion;
+  uint32_t variable = 0;
+  uint64_t begin = 0, end = 0;
+};
+
+struct RemoteAccess {
+  uint32_t owner = 0;  // block
+  uint32_t component = 0, tick = 0;
+  SiteId site = kNoSite;
+  AgentId agent = kNoAgent;
+  LaneMask lanes = 0;
+  Range range;
+  bool write = false;
+};
+
+struct GpuMachine::Impl {
+  Impl(GpuMachine& self_machine, const LaunchModel& launch, std::unique_ptr<ThreadBodies> thread_bodies, size_t sites);
+
+  GpuMachine& self;
+  const LaunchModel& model;
+  std::unique_ptr<ThreadBodies> bodies;
+  ScopeMap scopes;
+  uint32_t thread_components = 0;
+
+  // Interned over all runs.
+  std::vector<Agent> agents;
+  std::unordered_map<AgentKey, AgentId, AgentKeyHash> agent_ids;
+  std::vector<Object> objects;
+  std::unordered_map<uint64_t, ObjectId> object_ids;
+  std::vector<bool> reached;
+  bool ever_raced = false;
+
+  // This run.
+  BundlePool pool;
+  Memory memory;
+  std::vector<Shadow> shadows;
+  std::vector<Thread> threads;  // by component of their lowest lane
+  std::vector<Lane> lanes;      // by component
+  std::vector<AsyncOp> ops;
+  uint32_t ops_used = 0;
+  uint32_t components = 0;
+  std::vector<AgentId> alive, changed, born;
+  std::vector<ThreadId> to_resume;
+  std::vector<std::vector<std::pair<uint64_t, ObjectId>>> live_barriers;  // by region
+  std::vector<uint32_t> snapshots;
+  uint32_t snapshots_used = 0, snapshot_width = 0;
+  std::vector<GroupWait> group_waits;
+  std::vector<RemoteAccess> remote_accesses;
+  std::vector<BundleId> block_end;  // row kControl: of the block's ended threads
+  std::vector<RawRace> races;
+  std::vector<Finding> found;       // everything but races
+  mutable std::vector<Finding> findings_cache;
+  mutable bool cache_valid = false;
+  bool race_seen = false, checking = true, recording = false;
+  uint32_t steps = 0;
+  Event event;
+  std::vector<RecordedEvent> recorded;
+
+  // --- gpu_machine.cpp
+  void reset();
+  AgentId intern(const AgentKey& key);
+  ObjectId intern_object(ObjectSort sort, uint64_t a, uint64_t b);
+  void reset_object(Object& object);
+  void begin_agent(AgentId id, bool is_thread, uint32_t index);
+  void mark_changed(AgentId id);
+  void set_pending(AgentId id, const VisibleOp& op);
+  void clear_pending(AgentId id);
+  void refresh(AgentId id);           // enabled or blocked, after its object changed
+  void refresh_object(ObjectId id);
+  bool group_ready(const Operation& op) const;
+  const ObjectState& state_of(const Operation& op);
+  const Event& step(AgentId id, uint16_t choice);
+  void run_thread(ThreadId id);       // resume, then those that it split off
+  Thread& thread(ThreadId id) { return threads[index(id)]; }
+  Object& object(ObjectId id) { return objects[index(id)]; }
+  void reach(SiteId site) {
+    if (index(site) < reached.size()) reached[index(site)] = true;
+  }
+
+  // --- plain_access.cpp
+  void begin_event(Thread& t, SiteId site);
+  ValueTag load(Thread& t, uint32_t lane, Range from, void* to);
+  void store(Thread& t, uint32_t lane, Range to, const void* bytes, ValueTag tag);
+  bool admit(Thread& t, LaneMask who, Range range, bool write);  // bounds, alignment, barriers, lifetime
+  void remote_access(const ClockView& view, const RemoteAccess& access);
+  void touch_barriers(Range range, const FindingSite& site);
+  void fence(Thread& t, FenceKind kind, Scope scope, SiteId site, Order order);
+  void acquire_fence(Thread& t, Scope scope);
+
+  // --- race_check.cpp
+  AccessRecord record_of(Thread& t, uint32_t lane, AccessMode mode, Range range);
+  AccessRecord record_of(AsyncOp& op, uint32_t tick, AccessMode mode, Range range, bool async);
+  void access(const AccessRecord& access, Range range, const ClockView& view, const void* stored);
+  void race(const AccessRecord& now, const AccessRecord& before, const ClockView& view, bool strict, RegionId region);
+  Cause cause_of(const AccessRecord& now, const AccessRecord& before, const ClockView& view) const;
+  bool in_control(const AccessRecord& access, uint32_t component, uint32_t tick) const;
+  bool awaited_by_another(const AccessRecord& operation, const AccessRecord& other) const;
+  uint32_t snapshot_of(Thread& t, uint32_t lane);
+  uint32_t snapshot_of(BundleId bundle);
+
+  // --- visible_ops.cpp
+  void perform(Thread& t, const VisibleOp& op, const Outcome& outcome);
+  void perform_word(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome);
+  WordCell& word_cell(Object& o, const Operation& op);
+  void release_word(Thread& t, const VisibleOp& op, LaneMask who, WordCell& cell);
+  void observe_word(Thread& t, const VisibleOp& op, LaneMask who, WordCell& cell);
+  void perform_barrier(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome);
+  void perform_arrival(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome, Object& o);
+  void perform_wait(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome, Object& o);
+  void perform_group_wait(Thread& t, const VisibleOp& op, LaneMask who);
+  void use_barrier(Thread& t, LaneMask who, Object& o, AccessMode mode);
+  void init_barrier(Object& o, const Outcome& outcome);
+  void complete_phase(ObjectId id, const Outcome& outcome, const FindingSite& site);
+  bool in_control(const Object& o, const Observation& seen) const;
+  uint64_t coverage(const Object& o, BundleId control, const ThreadClocks* clocks, LaneMask who) const;
+  ReleaseList& running(Object& o);
+  uint64_t waiter_bit(const Thread& t) const;
+
+  // --- async_ops.cpp
+  void issue(Thread& t, uint32_t lane, const AsyncCopy& copy);
+  Operation completion_of(AsyncOp& op);
+  VisibleOp next_moment(AsyncOp& op);
+  void step_async(AsyncOp& op, const Outcome& outcome);
+  void tick(AsyncOp& op, uint32_t tick);
+  void read_source(AsyncOp& op);
+  void write_destination(AsyncOp& op);
+  void complete(AsyncOp& op, const Outcome& outcome);
+  bool piece_at(const std::vector<Range>& pieces, uint32_t chunk, Range& range, uint64_t& at) const;
+
+  // --- end_of_run.cpp
+  void finish();
+  void report_deadlock();
+  void check_operations();
+  void check_barriers();
+  void check_lifetimes();
+
+  // --- names.cpp
+  std::string agent_name(AgentId id) const;
+  std::string lanes_text(AgentId id, LaneMask who) const;
+  std::string object_name(ObjectId id) const;
+  std::string describe(const Operation& op) const;
+  std::string waiting_for(AgentId id);
+  std::string instruction(SiteId site) const { return bodies->instruction(site); }
+  Finding written(const RawRace& race) const;
+  void report(FindingKind kind, std::string object, std::string message, std::vector<FindingSite> sites,
+              bool strict = false);
+  FindingSite site_of(AgentId agent, LaneMask who, std::string role, SiteId site) const;
+  uint32_t record_event(AgentId agent, bool visible, SiteId site, std::string text, std::string object);
+  void record_access(Thread& t, AccessMode mode, Range range);
+};
+
+// Bits of `who` from the lowest up.
+template <class Function>
+void for_lanes(LaneMask who, Function&& apply) {
+  for (; who != 0; who &= who - 1) apply(static_cast<uint32_t>(__builtin_ctz(who)));
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,235 @@
+// Shadow memory at work: which pairs of accesses race, in which reading, and why.
+//
+// Two accesses race when their bytes overlap, one of them writes, they are not both strong on the same bytes with scopes
+// that include each other, and neither is ordered after the other in the clock that it is checked with (PTX ISA, memory
+// consistency model: causality order, morally strong operations, data races; proxies: "asynchronous operations").
+#include <algorithm>
+#include <bit>
+
+#include "model/check.h"
+#include "model/gpu_machine_impl.h"
+
+namespace warpcheck {
+namespace {
+
+ClockKind kind_of(const AccessRecord& access, Space space) {
+  if (!access.async) return kGeneric;
+  return space == Space::kShared ? kAsyncShared : kAsyncGlobal;
+}
+
+template <class Test>
+bool all_stamps(const AccessRecord& record, Test&& test) {
+  for (LaneMask rest = record.lanes; rest != 0; rest &= rest - 1) {
+    if (!test(record.component + static_cast<uint32_t>(std::countr_zero(rest)))) return false;
+  }
+  return true;
+}
+
+bool conflict(const AccessRecord& a, const AccessRecord& b, const ScopeMap& scopes) {
+  if (a.mode == AccessMode::kUse || b.mode == AccessMode::kUse) {
+    const AccessMode other = a.mode == AccessMode::kUse ? b.mode : a.mode;
+    return writes(other);
+  }
+  if (!writes(a.mode) && !writes(b.mode)) return false;
+  const bool same_bytes = a.begin == b.begin && a.end == b.end;
+  return !(a.strong && b.strong && same_bytes && scopes.mutual(a.scope, a.block, b.scope, b.block));
+}
+
+// Whether forgetting `old` once `now` is ordered after it loses no race.
+bool as_strong(const AccessRecord& now, const AccessRecord& old) {
+  if (now.operation) return false;
+  if (!writes(now.mode) && now.mode != old.mode) return false;
+  if (now.begin > old.begin && now.end < old.end) return false;
+  return !now.strong || (old.strong && old.scope == now.scope && old.begin == now.begin && old.end == now.end);
+}
+
+// Canonical order of a pair, whichever ran first: asynchronous operations, then writes, then by place.
+bool comes_first(const RaceSide& a, const RaceSide& b) {
+  if (a.async != b.async) return a.async;
+  if (writes(a.mode) != writes(b.mode)) return writes(a.mode);
+  if (a.site != b.site) return a.site < b.site;
+  return a.agent < b.agent;
+}
+
+RaceSide side_of(const AccessRecord& record) {
+  return {record.agent, record.lanes, record.site, record.mode, record.async, record.strong, record.step};
+}
+
+bool same_place(const RaceSide& a, const RaceSide& b) {
+  return a.site == b.site && a.mode == b.mode && a.async == b.async;
+}
+
+}  // namespace
+
+uint32_t GpuMachine::Impl::snapshot_of(BundleId bundle) {
+  if (pool.width() != snapshot_width) {
+    std::vector<uint32_t> wider(size_t{snapshots_used} * pool.width(), 0);
+    for (uint32_t i = 0; i < snapshots_used; ++i) {
+      std::copy_n(&snapshots[size_t{i} * snapshot_width], snapshot_width, &wider[size_t{i} * pool.width()]);
+    }
+    snapshots = std::move(wider);
+    snapshot_width = pool.width();
+  }
+  const size_t at = size_t{snapshots_used} * snapshot_width;
+  if (snapshots.size() < at + snapshot_width) snapshots.resize(std::max(2 * snapshots.size(), at + snapshot_width));
+  std::copy_n(pool.row(bundle, kControl), snapshot_width, &snapshots[at]);
+  return snapshots_used++;
+}
+
+uint32_t GpuMachine::Impl::snapshot_of(Thread& t, uint32_t lane) {
+  LaneClass& lane_class = t.clocks.lane_class(lane);
+  if (lane_class.snapshot == kNoSnapshot) lane_class.snapshot = snapshot_of(lane_class.bundle);
+  return lane_class.snapshot;
+}
+
+AccessRecord GpuMachine::Impl::record_of(Thread& t, uint32_t lane, AccessMode mode, Range range) {
+  AccessRecord record;
+  record.component = t.base;
+  record.tick = t.clocks.tick();
+  record.lanes = LaneMask{1} << lane;
+  record.mode = mode;
+  record.block = t.block;
+  record.begin = range.offset;
+  record.end = range.offset + range.bytes;
+  record.agent = t.agent;
+  record.site = t.site;
+  record.snapshot = snapshot_of(t, lane);
+  record.step = steps;
+  return record;
+}
+
+AccessRecord GpuMachine::Impl::record_of(AsyncOp& op, uint32_t tick, AccessMode mode, Range range, bool async) {
+  AccessRecord record;
+  record.component = op.component;
+  record.tick = tick;
+  record.mode = mode;
+  record.async = async;
+  record.operation = true;
+  record.block = op.issuer_block;
+  record.begin = range.offset;
+  record.end = range.offset + range.bytes;
+  record.agent = op.agent;
+  record.site = op.copy.site;
+  record.snapshot = op.snapshot;
+  record.issuer = op.issuer;
+  record.issue_tick = op.issue_tick;
+  record.issuer_thread = op.issuer_thread;
+  record.step = steps;
+  return record;
+}
+
+void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockView& view, const void* stored) {
+  const bool check = checking || ever_raced;
+  const Space space = memory.spec(range.region).space;
+  const ClockKind kind = kind_of(now, space);
+  const ClockKind strict_kind = pool.strict_kept() ? strict_twin(kind) : kind;
+  const bool global_is_generic = kind == kAsyncGlobal && model.async_global_is_generic;
+
+  const auto ordered = [&](const AccessRecord& before, ClockKind row, bool strict) {
+    const bool init = now.mode == AccessMode::kUse && before.mode == AccessMode::kInit;
+    const bool init_by_threads = init && now.async && !strict && space == Space::kShared &&
+                                 memory.spec(range.region).block == now.block;
+    return all_stamps(before, [&](uint32_t component) {
+      if (view.at(row, component) >= before.tick) return true;
+      if (global_is_generic && view.at(kGeneric, component) >= before.tick) return true;
+      if (init && pool.rows() > kInits && view.at(kInits, component) >= before.tick) return true;
+      return init_by_threads && view.at(kGeneric, component) >= before.tick;
+    });
+  };
+  // Equal bytes either way, or a read that a release handed to the overwriter: the strict reading alone objects.
+  const auto tolerated = [&](const AccessRecord& before) {
+    const bool plain = !now.operation && !before.operation && !now.strong && !before.strong;
+    if (plain && now.mode == AccessMode::kWrite && before.mode == AccessMode::kWrite && stored != nullptr) {
+      return now.begin == before.begin && now.end == before.end && memory.equals(range, stored);
+    }
+    if (plain && now.mode == AccessMode::kRead && before.mode == AccessMode::kWrite && before.unchanged) return true;
+    if (plain && now.mode == AccessMode::kWrite && before.mode == AccessMode::kRead && now.unchanged) return true;
+    const bool read_before = before.mode == AccessMode::kRead && !before.async && !before.operation;
+    return read_before && writes(now.mode) && all_stamps(before, [&](uint32_t component) {
+             return view.at(kHanded, component) >= before.tick;
+           });
+  };
+
+  shadows[index(range.region)].add(now, [&](AccessRecord& before) {
+    const bool default_ordered = ordered(before, kind, false);
+    const bool strict_ordered = strict_kind == kind && !now.async ? default_ordered : ordered(before, strict_kind, true);
+    if (check && (!default_ordered || !strict_ordered) && conflict(now, before, scopes)) {
+      race(now, before, view, default_ordered || tolerated(before), range.region);
+    }
+    if (!as_strong(now, before)) return false;
+    // The lane's own earlier access, or one that this access is ordered after in both readings.
+    if (before.component == now.component && !before.operation && before.async == now.async &&
+        before.tick < now.tick) {
+      before.lanes &= ~now.lanes;
+      if (before.lanes == 0) return true;
+    }
+    return default_ordered && strict_ordered;
+  });
+}
+
+bool GpuMachine::Impl::in_control(const AccessRecord& access, uint32_t component, uint32_t tick) const {
+  if (access.operation && component == access.component) return true;
+  if (!access.operation && component >= access.component && component < access.component + 32 &&
+      (access.lanes >> (component - access.component) & 1) != 0) {
+    return tick <= access.tick;
+  }
+  return component < snapshot_width && snapshots[size_t{access.snapshot} * snapshot_width + component] >= tick;
+}
+
+bool GpuMachine::Impl::awaited_by_another(const AccessRecord& operation, const AccessRecord& other) const {
+  return std::any_of(group_waits.begin(), group_waits.end(), [&](const GroupWait& wait) {
+    return wait.component != operation.issuer &&
+           snapshots[size_t{wait.snapshot} * snapshot_width + operation.issuer] >= operation.issue_tick &&
+           in_control(other, wait.component, wait.tick);
+  });
+}
+
+// The first row of the table of causes that fits, looking at both sides alike.
+Cause GpuMachine::Impl::cause_of(const AccessRecord& now, const AccessRecord& before, const ClockView& view) const {
+  if (now.operation && awaited_by_another(now, before)) return Cause::kAwaitedByAnother;
+  if (before.operation && awaited_by_another(before, now)) return Cause::kAwaitedByAnother;
+  if (before.operation && writes(before.mode) && before.tick > 1 && view.at(kGeneric, before.component) == 1) {
+    return Cause::kOnlyReadSide;
+  }
+  if (now.operation && in_control(before, now.issuer, now.issue_tick)) return Cause::kNotAwaited;
+  if (before.operation && in_control(now, before.issuer, before.issue_tick)) return Cause::kNotAwaited;
+  const auto seen = [&](ClockKind row) {
+    return all_stamps(before, [&](uint32_t component) { return view.at(row, component) >= before.tick; });
+  };
+  if (seen(kGeneric)) return Cause::kProxyFence;
+  if (seen(kHanded)) return Cause::kScope;
+  return Cause::kNoSynchronization;
+}
+
+void GpuMachine::Impl::race(const AccessRecord& now, const AccessRecord& before, const ClockView& view, bool strict,
+                            RegionId region) {
+  RawRace met;
+  met.sides = {side_of(now), side_of(before)};
+  if (comes_first(met.sides[1], met.sides[0])) std::swap(met.sides[0], met.sides[1]);
+  met.cause = cause_of(now, before, view);
+  met.strict = strict;
+  met.after_race = race_seen;
+  met.region = region;
+  met.begin = std::max(now.begin, before.begin);
+  met.end = std::min(now.end, before.end);
+  met.variable = memory.variable({region, met.begin, 1});
+  cache_valid = false;
+  if (!strict) race_seen = ever_raced = true;
+  for (RawRace& known : races) {
+    if (known.region != region || known.variable != met.variable || known.cause != met.cause) continue;
+    if (!same_place(known.sides[0], met.sides[0]) || !same_place(known.sides[1], met.sides[1])) continue;
+    if (known.strict && !strict) {
+      known = met;
+    } else if (known.strict == strict) {
+      for (size_t i = 0; i < 2; ++i) {
+        if (known.sides[i].agent == met.sides[i].agent) known.sides[i].lanes |= met.sides[i].lanes;
+      }
+      known.begin = std::min(known.begin, met.begin);
+      known.end = std::max(known.end, met.end);
+    }
+    return;
+  }
+  races.push_back(met);
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,44 @@
+#include "model/release_list.h"
+
+namespace warpcheck {
+
+void ReleaseList::clear(BundlePool& pool) {
+  for (const Release& release : releases) pool.release(release.bundle);
+  pool.release(control);
+  releases.clear();
+  completions.clear();
+  control = kNoBundle;
+  sources.clear();
+}
+
+void ReleaseList::forget() {
+  releases.clear();
+  completions.clear();
+  control = kNoBundle;
+  sources.clear();
+}
+
+BundleId ReleaseList::entry(BundlePool& pool, uint32_t block, Scope scope, uint32_t thread) {
+  for (const Release& release : releases) {
+    if (release.block == block && release.scope == scope && release.thread == thread) return release.bundle;
+  }
+  releases.push_back({block, scope, thread, pool.allocate()});
+  return releases.back().bundle;
+}
+
+BundleId ReleaseList::control_bundle(BundlePool& pool) {
+  if (control == kNoBundle) control = pool.allocate();
+  return control;
+}
+
+void ReleaseList::assign(BundlePool& pool, const ReleaseList& other) {
+  clear(pool);
+  for (const Release& release : other.releases) {
+    releases.push_back(release);
+    releases.back().bundle = pool.copy(release.bundle);
+  }
+  completions = other.completions;
+  if (other.control != kNoBundle) control = pool.copy(other.control);
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,223 @@
+#include "model/thread_clocks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "model/check.h"
+
+namespace warpcheck {
+namespace {
+
+template <class Function>
+void for_each_lane(LaneMask lanes, Function&& apply) {
+  for (; lanes != 0; lanes &= lanes - 1) apply(static_cast<uint32_t>(std::countr_zero(lanes)));
+}
+
+}  // namespace
+
+void ThreadClocks::start(BundlePool& pool, uint32_t base, LaneMask lanes) {
+  base_ = base;
+  tick_ = 0;
+  classes_.clear();
+  classes_.push_back({lanes, pool.allocate(), {}, kNoSnapshot});
+}
+
+void ThreadClocks::clear(BundlePool& pool) {
+  for (const LaneClass& lane_class : classes_) pool.release(lane_class.bundle);
+  classes_.clear();
+}
+
+LaneMask ThreadClocks::lanes() const {
+  LaneMask all = 0;
+  for (const LaneClass& lane_class : classes_) all |= lane_class.lanes;
+  return all;
+}
+
+void ThreadClocks::advance() {
+  ++tick_;
+  for (LaneClass& lane_class : classes_) {
+    lane_class.own[kGeneric] = lane_class.own[kControl] = lane_class.own[kStrictGeneric] = tick_;
+  }
+}
+
+LaneClass& ThreadClocks::lane_class(uint32_t lane) {
+  for (LaneClass& lane_class : classes_) {
+    if ((lane_class.lanes >> lane & 1) != 0) return lane_class;
+  }
+  CHECK(false && "a lane of the thread");
+  return classes_.front();
+}
+
+ClockView ThreadClocks::view(const BundlePool& pool, uint32_t lane) const {
+  for (const LaneClass& lane_class : classes_) {
+    if ((lane_class.lanes >> lane & 1) != 0) return {&pool, lane_class.bundle, base_ + lane, lane_class.own.data()};
+  }
+  CHECK(false && "a lane of the thread");
+  return {};
+}
+
+void ThreadClocks::publish(BundlePool& pool, LaneMask lanes, BundleId into) const {
+  for (const LaneClass& lane_class : classes_) {
+    const LaneMask part = lane_class.lanes & lanes;
+    if (part == 0) continue;
+    pool.join(into, lane_class.bundle);
+    for (uint32_t kind = 0; kind < pool.rows(); ++kind) {
+      const uint32_t own = lane_class.own[kind];
+      if (own == 0) continue;
+      uint32_t* row = pool.row(into, static_cast<ClockKind>(kind)) + base_;
+      for_each_lane(part, [&](uint32_t lane) { row[lane] = std::max(row[lane], own); });
+    }
+  }
+}
+
+void ThreadClocks::publish_row(BundlePool& pool, LaneMask lanes, ClockKind kind, BundleId into) const {
+  for (const LaneClass& lane_class : classes_) {
+    const LaneMask part = lane_class.lanes & lanes;
+    if (part == 0) continue;
+    pool.join_row(into, kind, lane_class.bundle, kind);
+    uint32_t* row = pool.row(into, kind) + base_;
+    for_each_lane(part, [&](uint32_t lane) { row[lane] = std::max(row[lane], lane_class.own[kind]); });
+  }
+}
+
+template <class Function>
+void ThreadClocks::for_lanes(BundlePool& pool, LaneMask lanes, Function&& apply) {
+  const size_t count = classes_.size();
+  for (size_t i = 0; i < count; ++i) {
+    const LaneMask part = classes_[i].lanes & lanes;
+    if (part == 0) continue;
+    if (part != classes_[i].lanes) {
+      LaneClass rest = classes_[i];
+      rest.lanes &= ~part;
+      rest.bundle = pool.copy(classes_[i].bundle);
+      classes_[i].lanes = part;
+      classes_.push_back(rest);
+    }
+    classes_[i].snapshot = kNoSnapshot;
+    apply(classes_[i]);
+  }
+  if (classes_.size() > 1) unite(pool);
+}
+
+void ThreadClocks::acquire(BundlePool& pool, LaneMask lanes, const ReleaseList& list, Scope scope, uint32_t block,
+                           const ScopeMap& scopes, Take take) {
+  for_lanes(pool, lanes, [&](LaneClass& mine) {
+    for (const Release& release : list.releases) {
+      pool.join_row(mine.bundle, kHanded, release.bundle, kGeneric);
+      pool.join_row(mine.bundle, kHanded, release.bundle, kHanded);
+      pool.join_row(mine.bundle, kControl, release.bundle, kControl);
+      if (!scopes.mutual(release.scope, release.block, scope, block)) continue;
+      const uint32_t rows = take == Take::kAcquire ? pool.rows() : std::min<uint32_t>(pool.rows(), kStrictGeneric);
+      for (uint32_t kind = 0; kind < rows; ++kind) {
+        pool.join_row(mine.bundle, static_cast<ClockKind>(kind), release.bundle, static_cast<ClockKind>(kind));
+      }
+    }
+    if (list.control != kNoBundle) {
+      pool.join_row(mine.bundle, kControl, list.control, kControl);
+      if (pool.rows() > kInits) pool.join_row(mine.bundle, kInits, list.control, kInits);
+    }
+    for (const Completion& done : list.completions) {
+      if (!done.generic) pool.join_component(mine.bundle, done.component, done.tick);
+    }
+  });
+}
+
+void ThreadClocks::acquire_completion(BundlePool& pool, LaneMask lanes, const Completion& done) {
+  for_lanes(pool, lanes, [&](LaneClass& mine) {
+    if (!done.generic) {
+      pool.join_component(mine.bundle, done.component, done.tick);
+      return;
+    }
+    for (const ClockKind kind : {kGeneric, kControl, kHanded, kStrictGeneric}) {
+      if (kind >= pool.rows()) continue;
+      uint32_t& value = pool.row(mine.bundle, kind)[done.component];
+      value = std::max(value, done.tick);
+    }
+  });
+}
+
+void ThreadClocks::acquire_strict(BundlePool& pool, LaneMask lanes, BundleId released) {
+  for_lanes(pool, lanes, [&](LaneClass& mine) {
+    for (const ClockKind kind : {kStrictGeneric, kStrictAsyncShared, kStrictAsyncGlobal}) {
+      pool.join_row(mine.bundle, kind, released, kind);
+    }
+  });
+}
+
+void ThreadClocks::fence(BundlePool& pool, ClockKind to) {
+  for (LaneClass& mine : classes_) {
+    pool.join_row(mine.bundle, to, mine.bundle, kGeneric);
+    mine.own[to] = std::max(mine.own[to], mine.own[kGeneric]);
+    const ClockKind strict = strict_twin(to);
+    if (strict == to) continue;
+    if (pool.strict_kept()) pool.join_row(mine.bundle, strict, mine.bundle, kStrictGeneric);
+    mine.own[strict] = std::max(mine.own[strict], mine.own[kStrictGeneric]);
+  }
+}
+
+void ThreadClocks::assign(BundlePool& pool, const ThreadClocks& from) {
+  clear(pool);
+  base_ = from.base_;
+  tick_ = from.tick_;
+  for (const LaneClass& theirs : from.classes_) {
+    classes_.push_back(theirs);
+    classes_.back().bundle = pool.copy(theirs.bundle);
+  }
+}
+
+void ThreadClocks::split(BundlePool& pool, LaneMask leave, ThreadClocks& other) {
+  other.base_ = base_;
+  other.tick_ = tick_;
+  other.classes_.clear();
+  for (LaneClass& mine : classes_) {
+    const LaneMask part = mine.lanes & leave;
+    if (part == 0) continue;
+    LaneClass theirs = mine;
+    theirs.lanes = part;
+    if (part != mine.lanes) theirs.bundle = pool.copy(mine.bundle);
+    mine.lanes &= ~part;
+    other.classes_.push_back(theirs);
+  }
+  std::erase_if(classes_, [](const LaneClass& mine) { return mine.lanes == 0; });
+}
+
+void ThreadClocks::merge(BundlePool& pool, ThreadClocks& from) {
+  tick_ = std::max(tick_, from.tick_);
+  classes_.insert(classes_.end(), from.classes_.begin(), from.classes_.end());
+  from.classes_.clear();
+  unite(pool);
+}
+
+void ThreadClocks::unite(BundlePool& pool) {
+  // Equal when the shared rows are and no lane's own tick says more than they do.
+  const auto settled = [&](const LaneClass& mine) {
+    bool all = true;
+    for (uint32_t kind = 0; kind < pool.rows(); ++kind) {
+      const uint32_t own = mine.own[kind];
+      if (kind == kGeneric || kind == kControl || kind == kStrictGeneric) continue;  // always the lane's present tick
+      const uint32_t* row = pool.row(mine.bundle, static_cast<ClockKind>(kind)) + base_;
+      for_each_lane(mine.lanes, [&](uint32_t lane) { all = all && row[lane] >= own; });
+    }
+    return all;
+  };
+  for (size_t i = 0; i + 1 < classes_.size(); ++i) {
+    for (size_t j = classes_.size() - 1; j > i; --j) {
+      LaneClass& a = classes_[i];
+      LaneClass& b = classes_[j];
+      const size_t bytes = size_t{pool.rows()} * pool.width() * sizeof(uint32_t);
+      if (std::memcmp(pool.row(a.bundle, kGeneric), pool.row(b.bundle, kGeneric), bytes) != 0) continue;
+      if (a.own != b.own && !(settled(a) && settled(b))) continue;
+      if (a.own != b.own) {
+        a.own = {};
+        a.own[kGeneric] = a.own[kControl] = a.own[kStrictGeneric] = tick_;
+      }
+      a.lanes |= b.lanes;
+      a.snapshot = kNoSnapshot;
+      pool.release(b.bundle);
+      classes_.erase(classes_.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+  }
+}
+
+}  // namespace warpcheck
