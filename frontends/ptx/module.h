@@ -45,7 +45,7 @@ struct Operand {
 };
 
 struct Register {
-  std::string_view name;  // of a range: its prefix
+  std::string_view name;
   std::string_view type;  // "pred", "b32", ...
 };
 

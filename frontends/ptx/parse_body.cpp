@@ -10,7 +10,6 @@ namespace {
 
 constexpr size_t kDeepestScope = 256;      // nested { }
 constexpr uint32_t kDeepestOperand = 16;   // nested {a, [b, {c}]}
-constexpr uint32_t kMostRegisters = 1U << 22;
 
 bool jumps(const Instruction& i) { return i.opcode[0] == "bra" || i.opcode[0] == "brx"; }
 
@@ -67,7 +66,6 @@ void BodyParser::directive() {
 }
 
 uint32_t BodyParser::add_register(std::string_view name, std::string_view type) {
-  if (function_.registers.size() >= kMostRegisters) cursor_.fail("fewer than 4194304 registers");
   function_.registers.push_back({name, type});
   return static_cast<uint32_t>(function_.registers.size() - 1);
 }
@@ -83,10 +81,8 @@ void BodyParser::declare_registers() {
     const Token& name = cursor_.word("a register name");
     Scope& scope = scopes_.back();
     if (cursor_.take("<")) {
-      const auto count = static_cast<uint32_t>(cursor_.integer("a number of registers below 4194304", kMostRegisters - 1));
+      scope.ranges[name.text] = {type_name, cursor_.integer("a number of registers", 0xffffffffU)};
       cursor_.expect(">");
-      scope.ranges[name.text] = {static_cast<uint32_t>(function_.registers.size()), count};
-      for (uint32_t i = 0; i < count; ++i) add_register(name.text, type_name);
     } else {
       scope.registers[name.text] = vector ? kNone : add_register(name.text, type_name);
     }
@@ -94,7 +90,7 @@ void BodyParser::declare_registers() {
   cursor_.expect(";");
 }
 
-uint32_t BodyParser::find_register(std::string_view name) const {
+uint32_t BodyParser::find_register(std::string_view name) {
   const size_t letters = name.find_last_not_of("0123456789");
   const std::string_view prefix = name.substr(0, letters + 1), digits = name.substr(letters + 1);
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
@@ -102,8 +98,8 @@ uint32_t BodyParser::find_register(std::string_view name) const {
     if (digits.empty() || digits.size() > 9 || (digits.size() > 1 && digits[0] == '0')) continue;
     const auto range = scope->ranges.find(prefix);
     if (range == scope->ranges.end()) continue;
-    const auto number = static_cast<uint32_t>(std::stoul(std::string(digits)));
-    if (number < range->second.count) return range->second.first + number;
+    if (std::stoul(std::string(digits)) >= range->second.count) continue;
+    return scope->registers[name] = add_register(name, range->second.type);
   }
   return kNone;
 }

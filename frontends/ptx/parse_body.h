@@ -22,8 +22,9 @@ class BodyParser {
   void parse();
 
  private:
-  struct Range {  // %r<17>: the registers from `first` on
-    uint32_t first = 0, count = 0;
+  struct Range {  // %r<17>; a register comes to be where it is first used
+    std::string_view type;
+    uint64_t count = 0;
   };
   struct Scope {
     std::unordered_map<std::string_view, uint32_t> registers;
@@ -42,7 +43,7 @@ class BodyParser {
   void instruction();
   void close_scope();
   void resolve(const Scope& scope, Scope* outer);
-  uint32_t find_register(std::string_view name) const;
+  uint32_t find_register(std::string_view name);
   uint32_t add_register(std::string_view name, std::string_view type);
   Operand operand(uint32_t depth);
   Operand primary(uint32_t depth);

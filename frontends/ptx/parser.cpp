@@ -1,10 +1,8 @@
 #include "frontends/ptx/parser.h"
 
-#include <fstream>
-#include <sstream>
-
 #include "frontends/ptx/cursor.h"
 #include "frontends/ptx/declarations.h"
+#include "frontends/ptx/input_file.h"
 #include "frontends/ptx/line_table.h"
 #include "frontends/ptx/parse_body.h"
 #include "model/machine.h"
@@ -140,12 +138,6 @@ Module parse(std::string text, const std::string& file) {
   return module;
 }
 
-Module parse_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw InputError(path, 0, "found no such file, expected PTX");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return parse(std::move(text).str(), path);
-}
+Module parse_file(const std::string& path) { return parse(read_input_file(path, "PTX file"), path); }
 
 }  // namespace warpcheck::ptx

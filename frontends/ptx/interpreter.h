@@ -1,0 +1,175 @@
+// Runs the code of a kernel for a GpuMachine: warps of 32 lanes with a register file each, in fragments.
+//
+// A fragment is a thread of the model: lanes of one warp that wait for the same visible operation. Between two visible
+// operations its lanes may part and meet again: `paths` is the usual reconvergence stack, the running path on top. When a
+// path needs a visible operation while other lanes of its fragment are elsewhere, those become a fragment of their own
+// (isolate), so no lane ever waits for another at a join. Fragments meet again where they rendezvous (meet).
+//
+// Invariant: while a visible operation is posted, the fragment has one path, and that holds all of its lanes.
+// An instruction that posts is called again when its operation has been taken, with `stage` as it left it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontends/ptx/code.h"
+#include "model/gpu_machine.h"
+
+namespace warpcheck::ptx {
+
+struct Slot {
+  std::array<uint64_t, 32> lane{};
+  LaneMask uninitialized = 0, opaque = 0;
+  SiteId origin = kNoSite;  // the load that the uninitialized lanes came from
+};
+
+struct Warp {
+  uint32_t block = 0;       // in the launch
+  uint32_t first = 0;       // component of lane 0
+  uint32_t number = 0;      // in its block
+  LaneMask all = 0, exited = 0;
+  std::array<SiteId, 32> ended{};  // where each lane exited
+  std::array<uint32_t, 32> cluster_phase{};  // of each lane's last barrier.cluster.arrive
+  std::vector<Slot> slots;
+  std::vector<std::vector<uint8_t>> local;  // .local memory of each lane; empty if the kernel has none
+};
+
+struct Path {
+  uint32_t pc = 0;
+  uint32_t join = kNone;
+  LaneMask lanes = 0;
+};
+
+// Lanes whose operation touches one object.
+struct Group {
+  uint64_t address = 0;
+  LaneMask lanes = 0;
+};
+
+struct Fragment {
+  Warp* warp = nullptr;
+  ThreadId thread{};
+  bool live = false;
+  std::vector<Path> paths;
+  uint32_t stage = 0;
+  // Of the visible instruction in progress.
+  std::vector<Group> groups;
+  size_t group = 0;
+  ObjectId object = kNoObject;  // rendezvous
+  uint32_t phase = 0;
+  bool waiting = false;         // at the rendezvous (object, phase), having arrived
+  LaneMask missing = 0;         // ... of the lanes that a mask names; 0 at barriers of the block
+
+  Path& path() { return paths.back(); }
+};
+
+class Interpreter final : public ThreadBodies {
+ public:
+  // What end_of_run compares, kept by the program.
+  class Expectation {
+   public:
+    virtual ~Expectation() = default;
+    // `opaque_stored`: values that are not computed went to global memory.
+    virtual void check(GpuMachine& machine, bool opaque_stored) const = 0;
+  };
+
+  Interpreter(const Kernel& kernel, const Expectation& expectation) : kernel_(kernel), expectation_(expectation) {}
+
+  void reset(GpuMachine& machine) override;
+  void resume(ThreadId thread) override;
+  void end_of_run(GpuMachine& machine, bool deadlocked) override;
+  std::string instruction(SiteId site) const override { return kernel_.opcodes[index(site)]; }
+
+  // --- for instructions
+  const Kernel& kernel() const { return kernel_; }
+  GpuMachine& machine() { return *machine_; }
+  // Makes the fragment's thread consist of `active` alone. False: this fragment is now the other lanes, and `active` will
+  // run the instruction again as a fragment of its own. The other lanes of the running path skip the instruction, or with
+  // `others_repeat` run it, too.
+  bool isolate(Fragment& fragment, LaneMask active, bool others_repeat = false);
+  // The fragment has arrived at the rendezvous (object, phase): takes in the fragments of its warp that wait there at
+  // the same instruction. Returns the one that holds the lanes now.
+  Fragment& meet(Fragment& fragment);
+  // Ends the fragment's thread; all of its lanes must be active.
+  void end(Fragment& fragment);
+  void post(Fragment& fragment, const Code& code, VisibleOp op);
+
+  struct Place {
+    MemorySpace space = MemorySpace::kGlobal;  // kGlobal, kShared, kLocal, kParam
+    Range range;                               // kGlobal, kShared
+    uint64_t offset = 0;                       // kLocal, kParam
+    bool mapped = true;
+  };
+  // Where an address leads; a shared one from the fragment's block.
+  Place place(const Fragment& fragment, MemorySpace space, uint64_t address, uint32_t bytes) const;
+  uint32_t shared_region(uint32_t block) const { return kernel_.global_regions + block; }
+  uint32_t block_in_cluster(const Fragment& fragment) const { return fragment.warp->block % kernel_.shape.cluster_blocks(); }
+
+  // A source's values take effect: reports lanes that are uninitialized; false if some lane's value is opaque (an
+  // unsupported decision, reported; the caller must give up).
+  bool takes_effect(Fragment& fragment, const Code& code, const Source& source, LaneMask active, const char* use);
+  void remember_uninitialized(const Fragment& fragment, const Code& code, Range range, uint32_t lane);
+  void report(Fragment& fragment, LaneMask lanes, const Code& code, FindingKind kind, const char* role, std::string object,
+              std::string message);
+  // Reports kUnsupported and ends the run of the fragment. Always kStop.
+  Flow unsupported(Fragment& fragment, const Code& code, const std::string& what);
+  // The run means nothing from here on (a trap, something unsupported): this fragment ends, others where they next resume.
+  void give_up(Fragment& fragment);
+  void note_opaque_store() { opaque_stored_ = true; }
+  void report_skipped_barrier(Fragment& arriver, const Code& code);
+
+  // Fragments of a warp, live ones.
+  template <class F>
+  void each_fragment(const Warp& warp, F&& f) {
+    for (uint32_t lane = 0; lane < 32 && warp.first + lane < fragments_.size(); ++lane) {
+      Fragment& fragment = fragments_[warp.first + lane];
+      if (fragment.live && fragment.warp == &warp) f(fragment);
+    }
+  }
+
+ private:
+  void start(uint32_t block, uint32_t number, uint32_t first);
+  void fill_specials(Warp& warp);
+  uint64_t special(Special special, const Warp& warp, uint32_t lane) const;
+  bool run(Fragment& fragment);
+  bool predicated(Fragment& fragment, const Code& code, LaneMask lanes, LaneMask& active);
+  void check_masks();
+
+  struct UninitializedLoad {
+    std::string object;
+    FindingSite site;
+  };
+
+  const Kernel& kernel_;
+  const Expectation& expectation_;
+  GpuMachine* machine_ = nullptr;
+  std::vector<Warp> warps_;
+  std::vector<Fragment> fragments_;   // by the component of their lowest lane
+  std::map<SiteId, UninitializedLoad> uninitialized_;
+  std::set<std::pair<SiteId, FindingKind>> reported_;
+  bool opaque_stored_ = false;
+  bool gave_up_ = false;              // something unsupported was reached: the run means nothing from there on
+};
+
+// The value of a source in a lane, and tags of all lanes.
+inline uint64_t value_of(const Warp& warp, const Source& source, uint32_t lane) {
+  return source.slot == kNone ? source.value : warp.slots[source.slot].lane[lane];
+}
+
+template <class F>
+void each_lane(LaneMask lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
+}
+
+// Tags of the result: those of the sources, in the lanes that were written.
+inline void mark(Warp& warp, uint32_t to, LaneMask lanes, LaneMask uninitialized, LaneMask opaque, SiteId origin) {
+  Slot& slot = warp.slots[to];
+  slot.uninitialized = (slot.uninitialized & ~lanes) | (uninitialized & lanes);
+  slot.opaque = (slot.opaque & ~lanes) | (opaque & lanes);
+  if ((uninitialized & lanes) != 0) slot.origin = origin;
+}
+
+}  // namespace warpcheck::ptx

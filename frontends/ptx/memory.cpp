@@ -1,0 +1,329 @@
+// Loads and stores. Weak ones act at once, lane by lane; strong ones (volatile, relaxed or more) are visible.
+#include <cstring>
+
+#include "frontends/ptx/decode.h"
+#include "frontends/ptx/memory_operands.h"
+#include "frontends/ptx/visible.h"
+
+namespace warpcheck::ptx {
+namespace {
+
+constexpr size_t kMostBytes = 32;  // of one lane's access: v8.b32
+
+uint64_t extend(uint64_t value, const Code& code) {
+  const unsigned unused = 64U - 8U * code.bytes;
+  return code.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << unused) >> unused) : value;
+}
+
+class Load {
+ public:
+  Load(Interpreter& interpreter, Fragment& fragment, const Code& code)
+      : interpreter_(interpreter), fragment_(fragment), code_(code), warp_(*fragment.warp),
+        bytes_(static_cast<uint32_t>(code.bytes * code.to_vector.size())) {}
+
+  void run(LaneMask active) {
+    uninitialized_.assign(code_.to_vector.size(), 0);
+    opaque_.assign(code_.to_vector.size(), 0);
+    each_lane(active, [&](uint32_t lane) { one(lane); });
+    for (size_t i = 0; i < code_.to_vector.size(); ++i) {
+      mark(warp_, code_.to_vector[i], active, uninitialized_[i], opaque_[i], code_.site);
+    }
+  }
+
+ private:
+  void one(uint32_t lane) {
+    const uint64_t address = address_of(warp_, code_.at[0], code_.space, lane);
+    const Interpreter::Place place = interpreter_.place(fragment_, code_.space, address, bytes_);
+    std::memset(buffer_.data(), 0xff, buffer_.size());
+    if (!place.mapped) {
+      report_unmapped(interpreter_, fragment_, code_, 1U << lane, address, "read");
+    } else if (place.space == MemorySpace::kParam) {
+      std::memcpy(buffer_.data(), interpreter_.kernel().params.data() + place.offset, bytes_);
+    } else if (place.space == MemorySpace::kLocal) {
+      std::memcpy(buffer_.data(), warp_.local[lane].data() + place.offset, bytes_);
+    } else {
+      from_machine(lane, place.range);
+    }
+    for (size_t i = 0; i < code_.to_vector.size(); ++i) {
+      uint64_t value = 0;
+      std::memcpy(&value, buffer_.data() + i * code_.bytes, code_.bytes);
+      warp_.slots[code_.to_vector[i]].lane[lane] = extend(value, code_);
+    }
+  }
+
+  void from_machine(uint32_t lane, Range range) {
+    GpuMachine& machine = interpreter_.machine();
+    if (!begun_) machine.begin_event(fragment_.thread, code_.site);
+    begun_ = true;
+    const ValueTag tag = machine.load(fragment_.thread, lane, range, buffer_.data());
+    if (tag == ValueTag::kKnown) return;
+    for (size_t i = 0; i < code_.to_vector.size(); ++i) {
+      if (tag == ValueTag::kOpaque) opaque_[i] |= 1U << lane;
+      else if (!initialized(range, i)) uninitialized_[i] |= 1U << lane;
+    }
+    if (tag == ValueTag::kUninitialized) interpreter_.remember_uninitialized(fragment_, code_, range, lane);
+  }
+
+  bool initialized(Range range, size_t element) const {
+    for (uint64_t byte = 0; byte < code_.bytes; ++byte) {
+      if (!interpreter_.machine().initialized(range.region, range.offset + element * code_.bytes + byte)) return false;
+    }
+    return true;
+  }
+
+  Interpreter& interpreter_;
+  Fragment& fragment_;
+  const Code& code_;
+  Warp& warp_;
+  const uint32_t bytes_;
+  bool begun_ = false;
+  std::array<uint8_t, kMostBytes> buffer_{};
+  std::vector<LaneMask> uninitialized_, opaque_;
+};
+
+Flow run_load(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  if (!interpreter.takes_effect(fragment, code, code.at[0].base, active, "address")) return Flow::kStop;
+  Load(interpreter, fragment, code).run(active);
+  return Flow::kNext;
+}
+
+Flow run_store(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  Warp& warp = *fragment.warp;
+  if (!interpreter.takes_effect(fragment, code, code.at[0].base, active, "address")) return Flow::kStop;
+  LaneMask opaque = 0;
+  for (const Source& source : code.from_vector) {
+    if (source.slot == kNone) continue;
+    const LaneMask before = warp.slots[source.slot].opaque;
+    warp.slots[source.slot].opaque = 0;  // stays opaque in memory, without a word
+    interpreter.takes_effect(fragment, code, source, active, "stored value");
+    warp.slots[source.slot].opaque = before;
+    opaque |= before;
+  }
+  if ((opaque & active) != 0) interpreter.note_opaque_store();
+  const auto bytes = static_cast<uint32_t>(code.bytes * code.from_vector.size());
+  bool begun = false;
+  each_lane(active, [&](uint32_t lane) {
+    std::array<uint8_t, kMostBytes> buffer{};
+    for (size_t i = 0; i < code.from_vector.size(); ++i) {
+      const uint64_t value = value_of(warp, code.from_vector[i], lane);
+      std::memcpy(buffer.data() + i * code.bytes, &value, code.bytes);
+    }
+    const uint64_t address = address_of(warp, code.at[0], code.space, lane);
+    const Interpreter::Place place = interpreter.place(fragment, code.space, address, bytes);
+    if (!place.mapped || place.space == MemorySpace::kParam) {
+      report_unmapped(interpreter, fragment, code, 1U << lane, address, "write");
+    } else if (place.space == MemorySpace::kLocal) {
+      std::memcpy(warp.local[lane].data() + place.offset, buffer.data(), bytes);
+    } else {
+      if (!begun) interpreter.machine().begin_event(fragment.thread, code.site);
+      begun = true;
+      const ValueTag tag = (opaque >> lane & 1) != 0 ? ValueTag::kOpaque : ValueTag::kKnown;
+      interpreter.machine().store(fragment.thread, lane, place.range, buffer.data(), tag);
+    }
+  });
+  return Flow::kNext;
+}
+
+VisibleOp word_operation(Interpreter& interpreter, const Code& code, const Group& group, Range range, OpKind kind) {
+  VisibleOp made;
+  made.op = interpreter.machine().word_op(kind, range);
+  made.order = code.order;
+  made.scope = code.scope;
+  made.lanes = group.lanes;
+  return made;
+}
+
+// Local and parameter memory is the lane's own: volatile or not, nobody else sees it.
+bool is_private(const Interpreter& interpreter, const Fragment& fragment, const Code& code, LaneMask active) {
+  bool found = false;
+  each_lane(active, [&](uint32_t lane) {
+    const auto place = interpreter.place(fragment, code.space, address_of(*fragment.warp, code.at[0], code.space, lane), code.bytes);
+    found |= place.mapped && (place.space == MemorySpace::kLocal || place.space == MemorySpace::kParam);
+  });
+  return found;
+}
+
+Flow run_strong_load(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  if (fragment.stage == 0) {
+    if (!interpreter.takes_effect(fragment, code, code.at[0].base, active, "address")) return Flow::kStop;
+    if (is_private(interpreter, fragment, code, active)) return run_load(interpreter, fragment, code, active);
+    const Begin begin = begin_visible(interpreter, fragment, code, active);
+    if (begin != Begin::kRun) return stopped(begin);
+    fragment.groups = groups_of(fragment, code.at[0], code.space, active);
+    fragment.group = 0;
+  }
+  const uint32_t to = code.to_vector[0];
+  return each_group(
+      fragment,
+      [&](const Group& group) {
+        const auto place = interpreter.place(fragment, code.space, group.address, code.bytes);
+        if (!place.mapped) {
+          report_unmapped(interpreter, fragment, code, group.lanes, group.address, "read");
+          return false;
+        }
+        interpreter.post(fragment, code, word_operation(interpreter, code, group, place.range, OpKind::kLoad));
+        return true;
+      },
+      [&](const Group& group) {
+        const uint64_t value = interpreter.machine().last_outcome(fragment.thread).result;
+        each_lane(group.lanes, [&](uint32_t lane) { fragment.warp->slots[to].lane[lane] = extend(value, code); });
+        const Range range = interpreter.place(fragment, code.space, group.address, code.bytes).range;
+        const bool known = interpreter.machine().initialized(range.region, range.offset);
+        mark(*fragment.warp, to, group.lanes, known ? 0 : group.lanes, 0, code.site);
+        if (!known) interpreter.remember_uninitialized(fragment, code, range, static_cast<uint32_t>(__builtin_ctz(group.lanes)));
+      });
+}
+
+Flow run_strong_store(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  if (fragment.stage == 0) {
+    if (!interpreter.takes_effect(fragment, code, code.at[0].base, active, "address")) return Flow::kStop;
+    if (is_private(interpreter, fragment, code, active)) return run_store(interpreter, fragment, code, active);
+    if (!interpreter.takes_effect(fragment, code, code.from_vector[0], active, "stored value")) return Flow::kStop;
+    const Begin begin = begin_visible(interpreter, fragment, code, active);
+    if (begin != Begin::kRun) return stopped(begin);
+    fragment.groups = groups_of(fragment, code.at[0], code.space, active);
+    fragment.group = 0;
+    separate(fragment.groups);
+  }
+  return each_group(
+      fragment,
+      [&](const Group& group) {
+        const auto place = interpreter.place(fragment, code.space, group.address, code.bytes);
+        if (!place.mapped) {
+          report_unmapped(interpreter, fragment, code, group.lanes, group.address, "write");
+          return false;
+        }
+        VisibleOp made = word_operation(interpreter, code, group, place.range, OpKind::kStore);
+        made.op.operand = value_of(*fragment.warp, code.from_vector[0], static_cast<uint32_t>(__builtin_ctz(group.lanes)));
+        if (code.bytes < 8) made.op.operand &= (uint64_t{1} << (8 * code.bytes)) - 1;
+        interpreter.post(fragment, code, made);
+        return true;
+      },
+      [](const Group&) {});
+}
+
+void take_vector(Modifiers& modifiers, uint32_t& count) {
+  count = modifiers.take("v2") ? 2 : modifiers.take("v4") ? 4 : modifiers.take("v8") ? 8 : 1;
+}
+
+void decode_type(Modifiers& modifiers, Code& code) {
+  const std::string_view type = modifiers.take_type();
+  if (type == "pred" || type == "b128") throw NotSupported();
+  code.bytes = static_cast<uint8_t>(type_bytes(type));
+  code.is_signed = type[0] == 's';
+}
+
+void decode_load(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  uint32_t count = 1;
+  code.strong = take_semantics(modifiers, code, Order::kAcquire);
+  code.space = take_space(modifiers);
+  take_cache_hints(modifiers);
+  take_vector(modifiers, count);
+  decode_type(modifiers, code);
+  const Operand& to = decoder.operand(0);
+  if (count > 1 && (to.kind != OperandKind::kVector || to.parts.size() != count)) throw NotSupported();
+  if (to.kind == OperandKind::kVector) {
+    for (const Operand& part : to.parts) code.to_vector.push_back(decoder.destination(part));
+  } else {
+    code.to_vector.push_back(decoder.destination(to));
+  }
+  if (code.to_vector.size() * code.bytes > kMostBytes || code.to_vector.empty()) throw NotSupported();
+  if (code.strong && code.to_vector.size() > 1) throw NotSupported();
+  code.at[0] = decoder.address(1);
+  code.control = code.strong ? run_strong_load : run_load;
+}
+
+void decode_store(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  uint32_t count = 1;
+  code.strong = take_semantics(modifiers, code, Order::kRelease);
+  code.space = take_space(modifiers);
+  take_cache_hints(modifiers);
+  take_vector(modifiers, count);
+  decode_type(modifiers, code);
+  if (code.space == MemorySpace::kParam || code.space == MemorySpace::kConst) throw NotSupported();
+  code.at[0] = decoder.address(0);
+  const Operand& from = decoder.operand(1);
+  if (count > 1 && (from.kind != OperandKind::kVector || from.parts.size() != count)) throw NotSupported();
+  if (from.kind == OperandKind::kVector) {
+    for (const Operand& part : from.parts) code.from_vector.push_back(decoder.source(part));
+  } else {
+    code.from_vector.push_back(decoder.source(from));
+  }
+  if (code.from_vector.size() * code.bytes > kMostBytes || code.from_vector.empty()) throw NotSupported();
+  if (code.strong && code.from_vector.size() > 1) throw NotSupported();
+  code.control = code.strong ? run_strong_store : run_store;
+}
+
+Flow run_nothing(Interpreter&, Fragment&, const Code&, LaneMask) { return Flow::kNext; }
+
+// Hints: no effect on what a kernel means.
+void decode_hint(Decoder&, Modifiers& modifiers, Code& code) {
+  while (!modifiers.front().empty()) modifiers.take(modifiers.front());
+  code.control = run_nothing;
+}
+
+constexpr Row kRows[] = {
+    {"ld", decode_load},
+    {"st", decode_store},
+    {"prefetch", decode_hint},
+    {"prefetchu", decode_hint},
+    {"applypriority", decode_hint},
+    {"nanosleep", decode_hint},
+    {"pmevent", decode_hint},
+    {"setmaxnreg", decode_hint},
+    {"cp.async.bulk.prefetch", decode_hint},
+};
+
+}  // namespace
+
+std::span<const Row> memory_rows() { return kRows; }
+
+bool take_semantics(Modifiers& modifiers, Code& code, Order strongest) {
+  bool strong = false;
+  modifiers.take("weak");
+  if (modifiers.take("volatile") || modifiers.take("mmio")) {
+    strong = true;
+    code.scope = Scope::kSystem;
+  }
+  if (modifiers.take("relaxed")) strong = true;
+  const bool ordered = strongest == Order::kAcquire   ? modifiers.take("acquire")
+                       : strongest == Order::kRelease ? modifiers.take("release")
+                                                      : false;
+  if (ordered) {
+    strong = true;
+    code.order = strongest;
+  }
+  take_scope(modifiers, code);
+  return strong;
+}
+
+void take_scope(Modifiers& modifiers, Code& code) {
+  if (modifiers.take("cta")) code.scope = Scope::kBlock;
+  else if (modifiers.take("cluster")) code.scope = Scope::kCluster;
+  else if (modifiers.take("gpu")) code.scope = Scope::kDevice;
+  else if (modifiers.take("sys")) code.scope = Scope::kSystem;
+}
+
+MemorySpace take_space(Modifiers& modifiers) {
+  struct Named {
+    std::string_view name;
+    MemorySpace space;
+  };
+  static constexpr Named kNames[] = {
+      {"global", MemorySpace::kGlobal},         {"shared", MemorySpace::kShared},
+      {"shared::cta", MemorySpace::kShared},    {"shared::cluster", MemorySpace::kSharedCluster},
+      {"const", MemorySpace::kConst},           {"local", MemorySpace::kLocal},
+      {"param", MemorySpace::kParam},           {"param::entry", MemorySpace::kParam}};
+  for (const Named& named : kNames) {
+    if (modifiers.take(named.name)) return named.space;
+  }
+  return MemorySpace::kGeneric;
+}
+
+void take_cache_hints(Modifiers& modifiers) {
+  for (const std::string_view name : {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified"}) modifiers.take(name);
+  modifiers.take_prefix("L1::");
+  modifiers.take_prefix("L2::");
+}
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,51 @@
+#include "frontends/ptx/visible.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpcheck::ptx {
+
+uint64_t address_of(const Warp& warp, const AddressOperand& operand, MemorySpace space, uint32_t lane) {
+  const uint64_t address = value_of(warp, operand.base, lane) + static_cast<uint64_t>(operand.offset);
+  const bool is_shared = space == MemorySpace::kShared || space == MemorySpace::kSharedCluster;
+  // LLVM widens shared addresses to 64 bits, hand-written code passes generic ones; those keep their window.
+  return is_shared && (address >> 40) == 0 ? address & 0xffffffffU : address;
+}
+
+std::vector<Group> groups_of(const Fragment& fragment, const AddressOperand& operand, MemorySpace space, LaneMask active) {
+  std::vector<Group> groups;
+  each_lane(active, [&](uint32_t lane) {
+    const uint64_t address = address_of(*fragment.warp, operand, space, lane);
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.address == address; });
+    if (group == groups.end()) groups.push_back({address, 1U << lane});
+    else group->lanes |= 1U << lane;
+  });
+  return groups;
+}
+
+Begin begin_visible(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  for (const AddressOperand& address : code.at) {
+    if (!interpreter.takes_effect(fragment, code, address.base, active, "address")) return Begin::kGaveUp;
+  }
+  for (const Source& source : code.from) {
+    if (!interpreter.takes_effect(fragment, code, source, active, "operand")) return Begin::kGaveUp;
+  }
+  return interpreter.isolate(fragment, active) ? Begin::kRun : Begin::kElsewhere;
+}
+
+void separate(std::vector<Group>& groups) {
+  std::vector<Group> alone;
+  for (const Group& group : groups) {
+    each_lane(group.lanes, [&](uint32_t lane) { alone.push_back({group.address, 1U << lane}); });
+  }
+  groups = std::move(alone);
+}
+
+void report_unmapped(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask lanes, uint64_t address,
+                     const char* role) {
+  interpreter.report(fragment, lanes, code, FindingKind::kOutOfBounds, role, fmt::format("address {:#x}", address),
+                     fmt::format("{} at an address that belongs to no memory", interpreter.instruction(code.site)));
+}
+
+}  // namespace warpcheck::ptx
