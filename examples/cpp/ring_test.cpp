@@ -39,13 +39,9 @@ Kernel add_one(Omit omit) {
 
 TEST(AddOne, IsVerified) { EXPECT_THAT(add_one({}), Verified()); }
 
-TEST(AddOne, NeedsItsWaitForTheCopy) {
-  EXPECT_THAT(add_one({.wait_full = true}), HasRace("tile"));
-}
+TEST(AddOne, NeedsItsWaitForTheCopy) { EXPECT_THAT(add_one({.wait_full = true}), HasRace("tile")); }
 
-TEST(AddOne, NeedsItsWaitForTheFreeSlot) {
-  EXPECT_THAT(add_one({.wait_empty = true}), HasRace("tile"));
-}
+TEST(AddOne, NeedsItsWaitForTheFreeSlot) { EXPECT_THAT(add_one({.wait_empty = true}), HasRace("tile")); }
 
 TEST(AddOne, NeedsItsFence) { EXPECT_THAT(add_one({.fence = true}), HasRace("tile", Cause::kProxyFence)); }
 

@@ -1,11 +1,12 @@
-// A fiber: a stack of its own on which a kernel thread runs until it suspends itself. The one place that switches stacks
-// (Boost.Context's assembly), and so the one with the sanitizers' annotations.
+// A fiber: a stack of its own on which a kernel thread runs until it suspends itself. The one place that switches
+// stacks (Boost.Context's assembly), and so the one with the sanitizers' annotations.
 //
-// States: idle -> start() -> active -> the entry returns -> idle. A stack is mapped once, used by one run after another, and
-// kept for the next fiber of the OS thread.
+// States: idle -> start() -> active -> the entry returns -> idle. A stack is mapped once, used by one run after
+// another, and kept for the next fiber of the OS thread.
 //
-// Abandoning. A run may end while a fiber is suspended (a deadlock, a bound). unwind() resumes it one last time and each
-// later suspension point decides by `interrupted`: it throws Unwind, so that objects on the stack are destroyed; but
+// Abandoning. A run may end while a fiber is suspended (a deadlock, a bound). unwind() resumes it one last time and
+// each later suspension point decides by `interrupted`: it throws Unwind, so that objects on the stack are destroyed;
+// but
 //  - while another exception is on its way (a destructor calls in) it returns quietly;
 //  - an operation without a result returns quietly too, for it may stand in a destructor that ran normally, from which
 //    nothing may be thrown; code that goes on comes to one that throws, or to its end;
@@ -13,8 +14,8 @@
 //    noexcept function: those leak what they own.
 //
 // Polls. `remember` keeps a copy of the used part of the stack of a fiber that is about to suspend, `recurs` compares:
-// equal bytes (the registers that survive a call lie among them) mean that the code is in the same state as then. They do
-// not see the heap, statics or files: a kernel that counts its polls there must not be judged by it.
+// equal bytes (the registers that survive a call lie among them) mean that the code is in the same state as then. They
+// do not see the heap, statics or files: a kernel that counts its polls there must not be judged by it.
 //
 // Not thread-safe: a fiber belongs to the OS thread that first starts it.
 #pragma once
@@ -39,7 +40,7 @@ class Fiber {
   void start(Entry entry, void* argument);  // only when idle; runs nothing yet
   void resume();                            // from outside, when active: runs to the next suspend or the end
   bool active() const { return active_; }
-  void unwind();   // from outside: idle afterwards
+  void unwind();  // from outside: idle afterwards
 
   // From inside: back to whoever resumed. Not while unwinding.
   void suspend();

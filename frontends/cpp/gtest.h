@@ -4,8 +4,8 @@
 //   EXPECT_THAT(broken, HasRace("tile", Cause::kProxyFence));
 //   EXPECT_THAT(stuck, Deadlocks());
 //
-// Each explores the kernel and on failure shows what was found. `Reading::kStrict` counts as violations what only the ISA's
-// letter forbids, too.
+// Each explores the kernel and on failure shows what was found. `Reading::kStrict` counts as violations what only the
+// ISA's letter forbids, too.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -24,9 +24,7 @@ inline void PrintTo(const Kernel& kernel, std::ostream* out) { *out << "kernel "
 
 namespace matchers {
 
-inline ExploreOptions options(Reading reading) {
-  return {.keep_going = true, .strict = reading == Reading::kStrict};
-}
+inline ExploreOptions options(Reading reading) { return {.keep_going = true, .strict = reading == Reading::kStrict}; }
 
 class VerifiedMatcher {
  public:
@@ -103,7 +101,9 @@ class TracesMatcher {
 inline matchers::VerifiedMatcher Verified(Reading reading = Reading::kDefault) {
   return matchers::VerifiedMatcher(matchers::options(reading));
 }
-inline matchers::VerifiedMatcher Verified(ExploreOptions options) { return matchers::VerifiedMatcher(std::move(options)); }
+inline matchers::VerifiedMatcher Verified(ExploreOptions options) {
+  return matchers::VerifiedMatcher(std::move(options));
+}
 
 // Some execution shows a finding of the kind on an object whose name contains `object`.
 inline matchers::FindsMatcher Finds(FindingKind kind, std::string object = "", Reading reading = Reading::kDefault) {

@@ -1,6 +1,6 @@
 // What a kernel's code names memory and barriers by: small values that a lambda captures by copy. Kernel makes them
-// (kernel.h), Thread takes them (thread.h). A handle of shared memory means the block of the thread that uses it, or with
-// `of(rank)` another block of its cluster.
+// (kernel.h), Thread takes them (thread.h). A handle of shared memory means the block of the thread that uses it, or
+// with `of(rank)` another block of its cluster.
 //
 // Indices are not checked here: an access outside its variable is a finding, like everything else a kernel does wrong.
 #pragma once
@@ -16,9 +16,9 @@ struct Place {
   static constexpr uint32_t kOwnBlock = 0xffffffffU;
 
   bool shared = false;
-  uint32_t region = 0;         // global: number of the variable
-  uint32_t rank = kOwnBlock;   // shared: the block's rank in its cluster
-  uint64_t offset = 0;         // bytes
+  uint32_t region = 0;        // global: number of the variable
+  uint32_t rank = kOwnBlock;  // shared: the block's rank in its cluster
+  uint64_t offset = 0;        // bytes
 
   Place at(uint64_t bytes) const {
     Place place = *this;

@@ -1,4 +1,5 @@
-// A kernel written in C++: its launch (blocks, clusters, threads), its memory and barriers, and the code of its threads.
+// A kernel written in C++: its launch (blocks, clusters, threads), its memory and barriers, and the code of its
+// threads.
 //
 //   Kernel k("ring");
 //   auto in = k.global<int>("in", 128, iota), out = k.global<int>("out", 1);
@@ -109,10 +110,10 @@ class Kernel final : public Program {
   }
 
   // --- settings
-  void report_uninitialized(bool on);       // reads of uninitialized memory are findings (off)
-  void plain_steps(bool on);                // plain accesses are steps of the search (off; tiny kernels only)
-  void detect_spins(bool on);               // loops that only poll wait instead (on; fiber.h says what that cannot see)
-  void global_proxy_is_generic(bool on);    // as in Pallas, which cannot fence global memory (off)
+  void report_uninitialized(bool on);     // reads of uninitialized memory are findings (off)
+  void plain_steps(bool on);              // plain accesses are steps of the search (off; tiny kernels only)
+  void detect_spins(bool on);             // loops that only poll wait instead (on; fiber.h says what that cannot see)
+  void global_proxy_is_generic(bool on);  // as in Pallas, which cannot fence global memory (off)
 
   // --- Program
   std::unique_ptr<Machine> make_machine() const override;

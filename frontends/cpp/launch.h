@@ -41,12 +41,12 @@ struct Launch {
   Grid grid;
   std::vector<Role> roles;
   std::vector<RegionSpec> globals;
-  RegionSpec shared;                     // of one block
-  std::vector<MbarrierSpec> mbarriers;   // of one block
+  RegionSpec shared;                    // of one block
+  std::vector<MbarrierSpec> mbarriers;  // of one block
   std::vector<Expectation> expectations;
   bool detect_spins = true;
-  LaunchModel model;                     // complete once sealed
-  std::vector<ThreadSeat> seats;         // by clock component
+  LaunchModel model;              // complete once sealed
+  std::vector<ThreadSeat> seats;  // by clock component
   mutable SiteTable sites;
   std::once_flag sealed;
 

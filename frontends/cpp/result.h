@@ -24,13 +24,13 @@ struct FoundAt {
 struct CheckFinding {
   FindingKind kind = FindingKind::kRace;
   Cause cause = Cause::kNone;
-  bool strict = false;      // a violation only in the strict reading
-  std::string object;       // "shared tile"
-  std::string range;        // "[3]": the elements met, in the execution that is shown
+  bool strict = false;  // a violation only in the strict reading
+  std::string object;   // "shared tile"
+  std::string range;    // "[3]": the elements met, in the execution that is shown
   std::string message;
   std::vector<FoundAt> sites;
-  uint64_t execution = 0;   // number of the execution that showed it
-  Schedule schedule;        // replays it
+  uint64_t execution = 0;  // number of the execution that showed it
+  Schedule schedule;       // replays it
 };
 
 struct CheckResult {

@@ -1,5 +1,5 @@
-// The places in a C++ kernel's source, numbered as they are met. One table a kernel, shared by its machines; each machine
-// asks through a SiteCache of its own, which finds a place seen before without a lock and without allocation.
+// The places in a C++ kernel's source, numbered as they are met. One table a kernel, shared by its machines; each
+// machine asks through a SiteCache of its own, which finds a place seen before without a lock and without allocation.
 #pragma once
 
 #include <array>

@@ -20,7 +20,8 @@ Scope Thread::barrier_scope() const {
 }
 
 bool Thread::enter(bool has_result) {
-  if (!state_.fiber.unwinding()) [[likely]] return true;
+  if (!state_.fiber.unwinding()) [[likely]]
+    return true;
   state_.fiber.interrupted(has_result);
   return false;
 }
@@ -39,7 +40,8 @@ const Outcome& Thread::visible(const VisibleOp& op, bool has_result) {
 SiteId Thread::act(const char* text, Where at) {
   const SiteId site = state_.threads.intern(at, text);
   state_.last_site = site;
-  if (++state_.actions <= CppThreads::kMaxActions) [[likely]] return site;
+  if (++state_.actions <= CppThreads::kMaxActions) [[likely]]
+    return site;
   if (state_.stops++ == 0) {
     state_.threads.report(state_, FindingKind::kLimit, "more than a million plain operations without a visible one",
                           "last operation");
@@ -134,7 +136,8 @@ void Thread::barrier_op(const char* text, OpKind kind, Mbarrier barrier, const O
                .order = waits ? Order::kAcquire : Order::kRelease,
                .scope = barrier_scope()};
   op.op.kind = kind;
-  op.op.object = machine.mbarrier(state_.threads.launch().region(barrier.place, state_.seat.block), barrier.place.offset);
+  op.op.object =
+      machine.mbarrier(state_.threads.launch().region(barrier.place, state_.seat.block), barrier.place.offset);
   if (kind == OpKind::kWaitPhase) {
     op.op.operand = machine.own_next_phase(state_.id, op.op.object);
     op.own_phase = true;
@@ -202,7 +205,8 @@ void Thread::named_sync(uint32_t id, uint32_t count, Where at) {
 
 void Thread::named_arrive(uint32_t id, uint32_t count, Where at) {
   if (!enter(false)) return;
-  meet("named_arrive", state_.threads.machine().named_barrier(state_.seat.block, id), lanes(), count, Scope::kBlock, at);
+  meet("named_arrive", state_.threads.machine().named_barrier(state_.seat.block, id), lanes(), count, Scope::kBlock,
+       at);
 }
 
 void Thread::cluster_arrive(Where at) {
@@ -215,7 +219,8 @@ void Thread::cluster_arrive(Where at) {
 void Thread::cluster_wait(Where at) {
   if (!enter(false)) return;
   const uint32_t cluster = state_.seat.block / state_.threads.launch().grid.cluster;
-  wait_phase("cluster_wait", state_.threads.machine().cluster_barrier(cluster), state_.cluster_phase, Scope::kCluster, at);
+  wait_phase("cluster_wait", state_.threads.machine().cluster_barrier(cluster), state_.cluster_phase, Scope::kCluster,
+             at);
 }
 
 void Thread::cluster_sync(Where at) {
@@ -228,7 +233,8 @@ void Thread::cluster_sync(Where at) {
 void Thread::issue(const char* text, const Slice& to, const Slice& from, const Mbarrier* barrier, int64_t bytes,
                    Where at) {
   if (to.bytes() != from.bytes()) {
-    throw std::invalid_argument("copy of " + std::to_string(from.bytes()) + " bytes into " + std::to_string(to.bytes()));
+    throw std::invalid_argument("copy of " + std::to_string(from.bytes()) + " bytes into " +
+                                std::to_string(to.bytes()));
   }
   const SiteId site = act(text, at);
   GpuMachine& machine = state_.threads.machine();
@@ -321,9 +327,9 @@ void Thread::assert_that(bool condition, const char* message, Where at) {
 
 // --- warps of a warpgroup
 
-// The lanes of a warpgroup meet twice: before they part, so that each is ordered after all that the warpgroup did (which
-// lane 0 acts for); and at the end, where warps 1 to 3 wait for the meeting after that, which never comes: warp 0 takes
-// their lanes back while they wait.
+// The lanes of a warpgroup meet twice: before they part, so that each is ordered after all that the warpgroup did
+// (which lane 0 acts for); and at the end, where warps 1 to 3 wait for the meeting after that, which never comes: warp
+// 0 takes their lanes back while they wait.
 void Thread::fork_warps(const std::function<void(Thread&)>& body, Where at) {
   if (!enter(false)) return;
   if (lanes() != 4) throw std::logic_error("fork_warps: only a warpgroup forks, and only once at a time");

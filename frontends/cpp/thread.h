@@ -1,9 +1,9 @@
 // A kernel thread as its own code sees it: what it may do to memory and barriers.
 //
-// Plain loads and stores, fences and the issue of copies act at once. Atomics, barrier operations, group waits and `choose`
-// are visible: the thread stops there until the search lets it go on, and what they return depends on the order explored.
-// Between two of them a kernel is ordinary C++: locals, loops, exceptions, heap objects. It must be deterministic, and talk
-// to other threads only through this class.
+// Plain loads and stores, fences and the issue of copies act at once. Atomics, barrier operations, group waits and
+// `choose` are visible: the thread stops there until the search lets it go on, and what they return depends on the
+// order explored. Between two of them a kernel is ordinary C++: locals, loops, exceptions, heap objects. It must be
+// deterministic, and talk to other threads only through this class.
 //
 // A kernel thread that throws ends with an `assertion` finding. One that waits for ever is left by an exception of type
 // Fiber::Unwind at that point, so that its objects are destroyed; this class may still be called then and does nothing.
@@ -38,9 +38,9 @@ class Thread {
   Thread& operator=(const Thread&) = delete;
 
   // --- who it is
-  uint32_t index() const;       // number in its block, through all roles; of a forked warp: its warpgroup's
-  uint32_t rank() const;        // number in its role
-  uint32_t warp() const;        // 0..3 in fork_warps, else 0
+  uint32_t index() const;  // number in its block, through all roles; of a forked warp: its warpgroup's
+  uint32_t rank() const;   // number in its role
+  uint32_t warp() const;   // 0..3 in fork_warps, else 0
   uint32_t block() const;
   uint32_t block_rank() const;  // in its cluster
 
@@ -114,17 +114,19 @@ class Thread {
   T exchange_when(Atomic<T> word, F, std::type_identity_t<T> value, std::type_identity_t<T> desired,
                   Order order = Order::kAcqRel, Scope scope = Scope::kDevice, Where at = Where::current()) {
     return decode<T>(word_op("exchange_when", OpKind::kUpdate, word,
-                             {.rmw = Rmw::kExchange, .operand = encode<T>(desired), .predicate = &holds<T, F>,
+                             {.rmw = Rmw::kExchange,
+                              .operand = encode<T>(desired),
+                              .predicate = &holds<T, F>,
                               .predicate_operand = encode<T>(value)},
                              order, scope, at));
   }
 
   // --- fences
   void fence(Scope scope = Scope::kDevice, Order order = Order::kAcqRel, Where at = Where::current());
-  void fence_proxy_async(Where at = Where::current());         // both spaces
+  void fence_proxy_async(Where at = Where::current());  // both spaces
   void fence_proxy_async_shared(Where at = Where::current());
   void fence_proxy_async_global(Where at = Where::current());
-  void commit_smem(Where at = Where::current());               // Pallas' name of fence_proxy_async_shared
+  void commit_smem(Where at = Where::current());  // Pallas' name of fence_proxy_async_shared
   void fence_mbarrier_init(Where at = Where::current());
 
   // --- mbarriers. Arrivals release, waits acquire, at the scope of the block, or of the cluster if there is one.
@@ -139,7 +141,7 @@ class Thread {
   void wait_parity(Mbarrier barrier, uint32_t parity, Where at = Where::current());
 
   // --- other barriers. Counts are in threads (warps, as declared); a warpgroup counts as its four warps.
-  void sync_threads(Where at = Where::current());                           // all alive threads of the block
+  void sync_threads(Where at = Where::current());                             // all alive threads of the block
   void named_sync(uint32_t id, uint32_t count, Where at = Where::current());  // 1 <= id < 16
   void named_arrive(uint32_t id, uint32_t count, Where at = Where::current());
   void cluster_arrive(Where at = Where::current());
@@ -172,9 +174,9 @@ class Thread {
 
  private:
   template <class T>
-  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t,
-                                  std::conditional_t<sizeof(T) == 4, uint32_t,
-                                                     std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+  using Bits = std::conditional_t<
+      sizeof(T) == 8, uint64_t,
+      std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
   template <class T>
   static uint64_t encode(T value) {
     return std::bit_cast<Bits<T>>(value);

@@ -125,7 +125,8 @@ void CppThreads::resume(ThreadId id) {
   machine_->post(id, thread.op);
 }
 
-// A loop that repeats one operation, has learned nothing from it and changed nothing by it, waits until the word differs.
+// A loop that repeats one operation, has learned nothing from it and changed nothing by it, waits until the word
+// differs.
 void CppThreads::turn_poll_into_wait(ThreadState& thread) {
   Operation& op = thread.op.op;
   if (!may_poll(op)) {
@@ -162,7 +163,8 @@ void CppThreads::end_of_run(GpuMachine& machine, bool deadlocked) {
       Finding finding;
       finding.kind = FindingKind::kWrongResult;
       finding.object = machine.range_name({region, expected.place.offset + at, expected.element_bytes});
-      finding.message = finding.object + " is " + std::to_string(is) + " at the end, expected " + std::to_string(should);
+      finding.message =
+          finding.object + " is " + std::to_string(is) + " at the end, expected " + std::to_string(should);
       machine.report(std::move(finding));
       break;
     }

@@ -1,5 +1,5 @@
-// The threads of a C++ kernel for one machine: a fiber each, made when first needed and reused by every run. Internal to
-// this folder.
+// The threads of a C++ kernel for one machine: a fiber each, made when first needed and reused by every run. Internal
+// to this folder.
 #pragma once
 
 #include <memory>
@@ -24,16 +24,16 @@ struct ThreadState {
   ThreadId id{};
   Fiber fiber;
   const Kernel::Body* body = nullptr;
-  bool forked = false;    // a warpgroup: its lanes are threads of their own now
-  bool merged = false;    // a forked warp: taken back
-  bool posted = false;    // the fiber suspended with `op`
+  bool forked = false;  // a warpgroup: its lanes are threads of their own now
+  bool merged = false;  // a forked warp: taken back
+  bool posted = false;  // the fiber suspended with `op`
   VisibleOp op;
   SiteId last_site = kNoSite;
-  uint32_t actions = 0;   // plain ones since the last visible operation
-  uint32_t stops = 0;     // Stopped thrown
+  uint32_t actions = 0;  // plain ones since the last visible operation
+  uint32_t stops = 0;    // Stopped thrown
   uint32_t cluster_phase = 0;
 
-  bool polling = false;   // `polled` was the last visible operation, and the fiber remembers its stack from then
+  bool polling = false;  // `polled` was the last visible operation, and the fiber remembers its stack from then
   Operation polled;
   SiteId polled_site = kNoSite;
 };
@@ -60,7 +60,7 @@ class CppThreads final : public ThreadBodies {
   void start_warp(ThreadId thread, const Kernel::Body& body);
   void end_warp(ThreadId thread);
   void report(const ThreadState& state, FindingKind kind, std::string message, std::string role);  // at its last site
-  void report_exception(const ThreadState& state);                                                 // the one being handled
+  void report_exception(const ThreadState& state);  // the one being handled
 
  private:
   static void run(void* state);

@@ -8,9 +8,15 @@ namespace {
 // The memory that the cases share: s in shared memory, the rest in global memory.
 struct Memory {
   explicit Memory(Kernel& k, uint32_t arrivals = 1)
-      : s(k.shared<int>("s", 4)), s1(k.shared<int>("s1", 1)), s2(k.shared<int>("s2", 1)), g(k.global<int>("g", 4)),
-        g1(k.global<int>("g1", 1)), g2(k.global<int>("g2", 1)), in(k.global<int>("in", {42, 2, 3})),
-        out(k.global<int>("out", {0, 0})), b(k.mbarrier("B", arrivals)) {}
+      : s(k.shared<int>("s", 4)),
+        s1(k.shared<int>("s1", 1)),
+        s2(k.shared<int>("s2", 1)),
+        g(k.global<int>("g", 4)),
+        g1(k.global<int>("g1", 1)),
+        g2(k.global<int>("g2", 1)),
+        in(k.global<int>("in", {42, 2, 3})),
+        out(k.global<int>("out", {0, 0})),
+        b(k.mbarrier("B", arrivals)) {}
 
   Array<int> s, s1, s2, g, g1, g2, in, out;
   Mbarrier b;
@@ -126,18 +132,18 @@ void group_waits(std::vector<Case>& cases) {
       const bool right = once ? k == 0 : k <= 1;
       Expected expected = right ? Expected::verified() : Expected::race();
       if (once && k == 1) expected = Expected::race("out", Cause::kOnlyReadSide);
-      cases.push_back(make(9, flag(once, "once") + "k=" + std::to_string(k), expected, 1,
-                           [=](Thread& t, const Memory& m) {
-                             for (size_t i = 0; i < 2; ++i) t.store(m.s[i], t.load(m.in[i]));
-                             t.commit_smem();
-                             t.copy_async(m.out[0], m.s[0]);
-                             t.copy_async(m.out[1], m.s[1]);
-                             t.wait_group_read(1);
-                             if (!once) t.wait_group(1);
-                             const Element<int> places[] = {m.s[0], m.out[0], m.s[1], m.out[1]};
-                             t.store(places[k], 3);
-                             t.wait_group_read(0);
-                           }));
+      cases.push_back(
+          make(9, flag(once, "once") + "k=" + std::to_string(k), expected, 1, [=](Thread& t, const Memory& m) {
+            for (size_t i = 0; i < 2; ++i) t.store(m.s[i], t.load(m.in[i]));
+            t.commit_smem();
+            t.copy_async(m.out[0], m.s[0]);
+            t.copy_async(m.out[1], m.s[1]);
+            t.wait_group_read(1);
+            if (!once) t.wait_group(1);
+            const Element<int> places[] = {m.s[0], m.out[0], m.s[1], m.out[1]};
+            t.store(places[k], 3);
+            t.wait_group_read(0);
+          }));
     }
   }
 }

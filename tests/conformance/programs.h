@@ -25,7 +25,8 @@ Kernel program(const std::string& name, unsigned n);
 struct RingShape {
   unsigned stages = 1, iterations = 1, consumers = 1;
 };
-// A producer fills the stages of a ring in turn, each consumer reads each; every wait is for a definite phase: one trace.
+// A producer fills the stages of a ring in turn, each consumer reads each; every wait is for a definite phase: one
+// trace.
 Kernel ring(const RingShape& shape);
 
 }  // namespace warpcheck::conformance

@@ -46,26 +46,27 @@ TEST_P(LargeTraceCounts, AreExactWithOneWorker) { expect_exact(GetParam(), Reduc
 TEST_P(LargeTraceCounts, AreExactWithTwoWorkers) { expect_exact(GetParam(), Reduction::kOptimal, 2); }
 
 constexpr Count kTiny[] = {
-    {"ainc", 2, 2},      {"ainc", 3, 6},      {"ainc", 4, 24},        {"binc", 2, 4},      {"binc", 3, 36},
-    {"readers", 1, 2},   {"readers", 4, 16},  {"casrot", 2, 2},       {"casrot", 3, 5},    {"casrot", 4, 14},
-    {"casw", 2, 6},      {"casw", 3, 66},     {"lastzero", 2, 5},     {"lastzero", 3, 12}, {"lastzero", 4, 28},
-    {"indexer", 11, 1},  {"fib", 1, 11},      {"fib", 2, 140},        {"ownshared", 3, 6}, {"sb", 2, 3},
-    {"sb", 3, 7},        {"sb", 4, 15},       {"ticketlock", 2, 2},   {"ticketlock", 3, 6}, {"ttaslock", 2, 4},
-    {"ttaslock", 3, 36}, {"ttasloop", 2, 6},  {"ttasloop", 3, 162},   {"barrier", 2, 2},   {"barrier", 3, 6},
+    {"ainc", 2, 2},      {"ainc", 3, 6},     {"ainc", 4, 24},      {"binc", 2, 4},       {"binc", 3, 36},
+    {"readers", 1, 2},   {"readers", 4, 16}, {"casrot", 2, 2},     {"casrot", 3, 5},     {"casrot", 4, 14},
+    {"casw", 2, 6},      {"casw", 3, 66},    {"lastzero", 2, 5},   {"lastzero", 3, 12},  {"lastzero", 4, 28},
+    {"indexer", 11, 1},  {"fib", 1, 11},     {"fib", 2, 140},      {"ownshared", 3, 6},  {"sb", 2, 3},
+    {"sb", 3, 7},        {"sb", 4, 15},      {"ticketlock", 2, 2}, {"ticketlock", 3, 6}, {"ttaslock", 2, 4},
+    {"ttaslock", 3, 36}, {"ttasloop", 2, 6}, {"ttasloop", 3, 162}, {"barrier", 2, 2},    {"barrier", 3, 6},
 };
 
 constexpr Count kMiddle[] = {
-    {"ainc", 6, 720},      {"binc", 4, 576},      {"readers", 8, 256},    {"casrot", 5, 43},     {"casrot", 6, 144},
-    {"casrot", 7, 523},    {"casw", 4, 1200},     {"lastzero", 5, 64},    {"lastzero", 6, 144},  {"lastzero", 8, 704},
-    {"indexer", 12, 8},    {"indexer", 13, 64},   {"indexer", 14, 512},   {"fib", 3, 1698},      {"ownshared", 6, 720},
-    {"sb", 8, 255},        {"sb", 10, 1023},      {"ticketlock", 5, 120}, {"ttaslock", 4, 576},  {"barrier", 5, 120},
+    {"ainc", 6, 720},   {"binc", 4, 576},    {"readers", 8, 256},    {"casrot", 5, 43},    {"casrot", 6, 144},
+    {"casrot", 7, 523}, {"casw", 4, 1200},   {"lastzero", 5, 64},    {"lastzero", 6, 144}, {"lastzero", 8, 704},
+    {"indexer", 12, 8}, {"indexer", 13, 64}, {"indexer", 14, 512},   {"fib", 3, 1698},     {"ownshared", 6, 720},
+    {"sb", 8, 255},     {"sb", 10, 1023},    {"ticketlock", 5, 120}, {"ttaslock", 4, 576}, {"barrier", 5, 120},
 };
 
 constexpr Count kLarge[] = {
-    {"ainc", 8, 40320},       {"binc", 5, 14400},   {"readers", 16, 65536}, {"casrot", 8, 2048},    {"casrot", 9, 8597},
-    {"casrot", 10, 38486},    {"casw", 5, 32880},   {"lastzero", 10, 3328}, {"lastzero", 12, 15360}, {"indexer", 15, 4096},
-    {"fib", 4, 19605},        {"fib", 5, 218243},   {"ownshared", 8, 40320}, {"sb", 16, 65535},     {"ticketlock", 7, 5040},
-    {"ttaslock", 5, 14400},   {"ttasloop", 4, 20760}, {"barrier", 7, 5040},
+    {"ainc", 8, 40320},      {"binc", 5, 14400},    {"readers", 16, 65536},  {"casrot", 8, 2048},
+    {"casrot", 9, 8597},     {"casrot", 10, 38486}, {"casw", 5, 32880},      {"lastzero", 10, 3328},
+    {"lastzero", 12, 15360}, {"indexer", 15, 4096}, {"fib", 4, 19605},       {"fib", 5, 218243},
+    {"ownshared", 8, 40320}, {"sb", 16, 65535},     {"ticketlock", 7, 5040}, {"ttaslock", 5, 14400},
+    {"ttasloop", 4, 20760},  {"barrier", 7, 5040},
 };
 
 INSTANTIATE_TEST_SUITE_P(Tiny, TraceCounts, ::testing::ValuesIn(kTiny), test_name);

@@ -1,5 +1,5 @@
-// trace_programs NAME N [--workers W] [--reduction R]: explores one of the programs with known numbers of traces and prints
-// how many there were and how long it took.
+// trace_programs NAME N [--workers W] [--reduction R]: explores one of the programs with known numbers of traces and
+// prints how many there were and how long it took.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +18,8 @@ void help() {
   std::printf(
       "usage: trace_programs NAME N [--workers W] [--reduction none|sleep|source|optimal]\n"
       "       trace_programs ring STAGES:ITERATIONS:CONSUMERS [...]   (also ring:STAGES:ITERATIONS:CONSUMERS)\n\n"
-      "Prints {\"program\", \"n\", \"executions\", \"blocked\", \"seconds\"}. Exit code 1 if a program goes wrong.\n\n");
+      "Prints {\"program\", \"n\", \"executions\", \"blocked\", \"seconds\"}. Exit code 1 if a program goes "
+      "wrong.\n\n");
   for (const ProgramInfo& info : programs()) std::printf("  %-11s%s\n", info.name, info.text);
   std::printf("  %-11s%s\n", "ring", "a producer and consumers over a ring of stages: one trace");
 }
@@ -92,7 +93,8 @@ int run(int argc, char** argv) {
               words[0].c_str(), n.c_str(), static_cast<unsigned long long>(result.executions),
               static_cast<unsigned long long>(result.blocked), result.seconds);
   if (result.verified()) return 0;
-  for (const CheckFinding& finding : result.findings) std::fprintf(stderr, "%s: %s\n", name(finding.kind), finding.message.c_str());
+  for (const CheckFinding& finding : result.findings)
+    std::fprintf(stderr, "%s: %s\n", name(finding.kind), finding.message.c_str());
   return 1;
 }
 

@@ -7,7 +7,10 @@ namespace {
 
 struct Memory {
   explicit Memory(Kernel& k)
-      : s(k.shared<int>("s", 1)), in(k.global<int>("in", {42})), out(k.global<int>("out", {0})), b(k.mbarrier("B", 1)) {}
+      : s(k.shared<int>("s", 1)),
+        in(k.global<int>("in", {42})),
+        out(k.global<int>("out", {0})),
+        b(k.mbarrier("B", 1)) {}
 
   Array<int> s, in, out;
   Mbarrier b;

@@ -7,8 +7,13 @@ namespace {
 
 struct Memory {
   explicit Memory(Kernel& k)
-      : s(k.shared<int>("s", 1)), g(k.global<int>("g", 1)), in(k.global<int>("in", {42})),
-        out(k.global<int>("out", {0})), b(k.mbarrier("B", 1)), b2(k.mbarrier("B2", 2)), c(k.mbarrier("C", 1)),
+      : s(k.shared<int>("s", 1)),
+        g(k.global<int>("g", 1)),
+        in(k.global<int>("in", {42})),
+        out(k.global<int>("out", {0})),
+        b(k.mbarrier("B", 1)),
+        b2(k.mbarrier("B2", 2)),
+        c(k.mbarrier("C", 1)),
         d(k.mbarrier("D", 1)) {}
 
   Array<int> s, g, in, out;

@@ -38,13 +38,9 @@ Kernel pipeline(Bug bug) {
 }
 
 TEST(Async, PipelineIsVerified) { EXPECT_THAT(pipeline(Bug::kNone), Verified(Reading::kStrict)); }
-TEST(Async, PipelineWithoutFenceRaces) {
-  EXPECT_THAT(pipeline(Bug::kNoFence), HasRace("sums", Cause::kProxyFence));
-}
+TEST(Async, PipelineWithoutFenceRaces) { EXPECT_THAT(pipeline(Bug::kNoFence), HasRace("sums", Cause::kProxyFence)); }
 TEST(Async, PipelineWithoutWaitRaces) { EXPECT_THAT(pipeline(Bug::kNoWait), HasRace("ring")); }
-TEST(Async, PipelineThatReusesSlotsAtOnceIsFound) {
-  EXPECT_FALSE(check(pipeline(Bug::kNoRelease)).verified());
-}
+TEST(Async, PipelineThatReusesSlotsAtOnceIsFound) { EXPECT_FALSE(check(pipeline(Bug::kNoRelease)).verified()); }
 
 TEST(Async, BoxesTouchTheirBytesOnly) {
   for (const bool overlap : {false, true}) {
@@ -155,9 +151,8 @@ TEST(Warpgroup, ForkedWarpsInheritAndAreJoined) {
 TEST(Warpgroup, ForkedWarpsRace) {
   Kernel k("fork");
   const auto x = k.shared<int>("x", 1);
-  k.warpgroups(1, [=](Thread& t) {
-    t.fork_warps([&](Thread& warp) { warp.store(x[0], static_cast<int>(warp.warp())); });
-  });
+  k.warpgroups(
+      1, [=](Thread& t) { t.fork_warps([&](Thread& warp) { warp.store(x[0], static_cast<int>(warp.warp())); }); });
   EXPECT_THAT(k, HasRace("x"));
 }
 

@@ -242,8 +242,7 @@ TEST(Matchers, SayWhatTheyExpectAndWhatWasFound) {
   EXPECT_EQ(::testing::DescribeMatcher<const Kernel&>(race),
             "shows a finding of kind race on tile with cause 'missing proxy fence'");
   ::testing::StringMatchResultListener listener;
-  EXPECT_FALSE(
-      Verified().MatchAndExplain(message_passing(Order::kRelaxed, Order::kRelaxed), &listener));
+  EXPECT_FALSE(Verified().MatchAndExplain(message_passing(Order::kRelaxed, Order::kRelaxed), &listener));
   EXPECT_THAT(listener.str(), ::testing::HasSubstr("which is violation"));
   EXPECT_THAT(message_passing(Order::kRelease, Order::kAcquire), Not(HasRace()));
 }

@@ -20,9 +20,9 @@ struct Ending {
 
 struct Explored {
   std::map<Trace, Ending> traces;
-  std::set<std::string> first_races;   // error-level, with no other before
-  bool ambiguous = false;              // one trace, two endings
-  uint64_t repeated = 0;               // traces met again
+  std::set<std::string> first_races;  // error-level, with no other before
+  bool ambiguous = false;             // one trace, two endings
+  uint64_t repeated = 0;              // traces met again
   ExploreResult result;
   bool violation = false, strict_violation = false;
   bool cut = false;
@@ -135,7 +135,8 @@ Comparison compare_reductions(const DataKernel& data, uint64_t max_interleavings
     if (comparison.complaint.empty() && reduction == Reduction::kOptimal && reduced.result.blocked > 0) {
       comparison.complaint = std::to_string(reduced.result.blocked) + " blocked runs";
     }
-    if (!comparison.complaint.empty()) comparison.complaint = std::string(name(reduction)) + ": " + comparison.complaint;
+    if (!comparison.complaint.empty())
+      comparison.complaint = std::string(name(reduction)) + ": " + comparison.complaint;
   }
   return comparison;
 }
@@ -150,7 +151,8 @@ Comparison compare_plain_steps(const DataKernel& data, uint64_t max_executions) 
   const Explored normal = explored(data, Reduction::kOptimal, 0, false, false);
   comparison.traces = normal.result.executions;
   if (steps.violation != normal.violation) {
-    comparison.complaint = std::string("default reading: plain steps say ") + (steps.violation ? "violation" : "verified");
+    comparison.complaint =
+        std::string("default reading: plain steps say ") + (steps.violation ? "violation" : "verified");
   } else if (steps.strict_violation != normal.strict_violation) {
     comparison.complaint =
         std::string("strict reading: plain steps say ") + (steps.strict_violation ? "violation" : "verified");
@@ -169,7 +171,8 @@ DataKernel shrink(DataKernel kernel, Comparison (*compare)(const DataKernel&, ui
       for (size_t j = 0; j < kernel.threads[i].size() && !smaller; ++j) {
         DataKernel candidate = kernel;
         candidate.threads[i].erase(candidate.threads[i].begin() + static_cast<std::ptrdiff_t>(j));
-        if (candidate.threads[i].empty()) candidate.threads.erase(candidate.threads.begin() + static_cast<std::ptrdiff_t>(i));
+        if (candidate.threads[i].empty())
+          candidate.threads.erase(candidate.threads.begin() + static_cast<std::ptrdiff_t>(i));
         if (candidate.threads.empty() || !fails(candidate)) continue;
         kernel = std::move(candidate);
         smaller = true;

@@ -18,7 +18,8 @@ struct Comparison {
 // Optimal, source and sleep against none: the same traces with the same findings and final state each.
 Comparison compare_reductions(const DataKernel& kernel, uint64_t max_interleavings);
 
-// Plain accesses and moments of copies as steps of the search against the normal mode: the same verdict in both readings.
+// Plain accesses and moments of copies as steps of the search against the normal mode: the same verdict in both
+// readings.
 Comparison compare_plain_steps(const DataKernel& kernel, uint64_t max_executions);
 
 // The smallest kernel, by taking operations and threads away, that still yields a complaint.

@@ -1,5 +1,6 @@
-// The model-level oracles: every reduction against full enumeration, and plain accesses as steps against the normal mode,
-// on all tiny kernels of five alphabets and on random larger ones. By default a sample that takes less than a minute.
+// The model-level oracles: every reduction against full enumeration, and plain accesses as steps against the normal
+// mode, on all tiny kernels of five alphabets and on random larger ones. By default a sample that takes less than a
+// minute.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,9 +22,9 @@ struct Settings {
   bool all = false;
   bool plain_steps = false;
   uint64_t seed = std::random_device{}();
-  std::string alphabet;       // all if empty
-  uint64_t random = 20'000;   // larger ones
-  double seconds = 55;        // of a sample
+  std::string alphabet;      // all if empty
+  uint64_t random = 20'000;  // larger ones
+  double seconds = 55;       // of a sample
 };
 
 constexpr uint64_t kMaxInterleavings = 30'000;
@@ -48,10 +49,11 @@ class Tally {
   }
 
   bool print() const {
-    std::printf("%-28s %8llu kernels, %llu too large, %llu with an error-level race, %llu interleavings, %llu traces: "
-                "%llu wrong\n",
-                title_.c_str(), number(kernels_), number(skipped_), number(raced_), number(interleavings_),
-                number(traces_), number(wrong_));
+    std::printf(
+        "%-28s %8llu kernels, %llu too large, %llu with an error-level race, %llu interleavings, %llu traces: "
+        "%llu wrong\n",
+        title_.c_str(), number(kernels_), number(skipped_), number(raced_), number(interleavings_), number(traces_),
+        number(wrong_));
     std::fflush(stdout);
     return wrong_ == 0;
   }
@@ -65,7 +67,8 @@ class Tally {
 };
 
 // All of them, or as many as fit into the time, in random order.
-void run_tiny(const Alphabet& alphabet, const Settings& settings, Tally& tally, double seconds, std::mt19937_64& random) {
+void run_tiny(const Alphabet& alphabet, const Settings& settings, Tally& tally, double seconds,
+              std::mt19937_64& random) {
   std::vector<DataKernel> kernels = all_kernels(alphabet, 2, 3);
   std::vector<DataKernel> three = all_kernels(alphabet, 3, 2);
   kernels.insert(kernels.end(), three.begin(), three.end());
@@ -107,8 +110,9 @@ Settings parse(int argc, char** argv) {
     } else if (argument == "--seconds") {
       settings.seconds = std::strtod(value(), nullptr);
     } else {
-      throw InputError("usage: oracle_kernels [--all] [--plain-steps] [--seed S] [--alphabet NAME] [--random N] "
-                       "[--seconds T]");
+      throw InputError(
+          "usage: oracle_kernels [--all] [--plain-steps] [--seed S] [--alphabet NAME] [--random N] "
+          "[--seconds T]");
     }
   }
   return settings;
