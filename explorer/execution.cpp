@@ -14,13 +14,11 @@ void Execution::clear() {
 
 void Execution::bear(AgentId agent) {
   if (index(agent) >= agents_.size()) widen(index(agent) + size_t{1});
-  agents_[index(agent)] = {size() == 0 ? kNoEvent : size() - 1, kNoEvent};
+  agents_[index(agent)].previous = size() == 0 ? kNoEvent : size() - 1;
 }
 
 EventIndex Execution::last_of(AgentId agent) const {
-  if (index(agent) >= agents_.size()) return kNoEvent;
-  const AgentEntry& entry = agents_[index(agent)];
-  return entry.last != kNoEvent ? entry.last : entry.born;
+  return index(agent) < agents_.size() ? agents_[index(agent)].previous : kNoEvent;
 }
 
 std::span<const EventIndex> Execution::on(ObjectId object) const {
@@ -51,8 +49,8 @@ void Execution::push(const Event& event) {
   CHECK(index(event.agent) < agents_.size());
   const EventIndex i = size();
   AgentEntry& agent = agents_[index(event.agent)];
-  const EventIndex previous = agent.last != kNoEvent ? agent.last : agent.born;
-  CHECK(event.ordinal == (agent.last == kNoEvent ? 0 : events_[agent.last].ordinal + 1));
+  const EventIndex previous = agent.previous;
+  CHECK(event.ordinal == agent.events);
   events_.push_back(event);
   links_.push_back(previous);
   clocks_.resize(events_.size() * stride_, 0);
@@ -60,7 +58,7 @@ void Execution::push(const Event& event) {
   races_.clear();
   if (event.op.object != kNoObject) order_after_object(i);
   clocks_[size_t{i} * stride_ + index(event.agent)] = event.ordinal + 1;
-  agent.last = i;
+  agent = {i, event.ordinal + 1};
 }
 
 // Walks the object's events backward. One that is not in the past yet when it is met, and is dependent, has no event
@@ -86,9 +84,7 @@ void Execution::pop() {
   const EventIndex i = size() - 1;
   const Event& event = events_[i];
   if (event.op.object != kNoObject) objects_[index(event.op.object)].pop_back();
-  AgentEntry& agent = agents_[index(event.agent)];
-  agent.last = event.ordinal == 0 ? kNoEvent : links_[i];
-  if (event.ordinal == 0) agent.born = links_[i];
+  agents_[index(event.agent)] = {links_[i], event.ordinal};
   events_.pop_back();
   links_.pop_back();
   clocks_.resize(events_.size() * stride_);

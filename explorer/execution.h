@@ -30,7 +30,8 @@ class Execution {
   const Event& operator[](EventIndex i) const { return events_[i]; }
   std::span<const Event> events() const { return events_; }
 
-  // The agent was born in the last event; before the first event: it exists from the start.
+  // The agent was born in the last event; before the first event: it exists from the start. One that ended (a fragment of
+  // a warp that was merged) may be born again: its events go on counting.
   void bear(AgentId agent);
 
   // Appends the agent's next event and computes its clock.
@@ -61,8 +62,8 @@ class Execution {
 
  private:
   struct AgentEntry {
-    EventIndex born = kNoEvent;
-    EventIndex last = kNoEvent;
+    EventIndex previous = kNoEvent;  // the event just before its next one in program order
+    uint32_t events = 0;
   };
 
   void widen(size_t agents);

@@ -45,9 +45,9 @@ void Search::start(const Task& task) {
   track(machine_->agents());
   for (EventIndex i = 0; i < root_; ++i) {
     if (i + 1 == root_) {
-      for (const AgentKey& key : task.sleepers) {
-        const AgentId agent = machine_->agent(key);
-        sleep_.add(agent, i, machine_->pending(agent).op);
+      for (const Choice& sleeper : task.sleepers) {
+        const AgentId agent = machine_->agent(sleeper.agent);
+        sleep_.add(agent, sleeper.choice, i, machine_->pending(agent).op);
       }
     }
     const Choice& choice = task.prefix[i];
@@ -105,14 +105,16 @@ bool Search::matches(const WakeupTree::Branch& branch) const {
          offered.op.object == branch.op.object && offered.op.choices == branch.op.choices;
 }
 
-// At a frame without branches: the first enabled agent that is awake, or all of them, in the order of their ids.
+// At a frame without branches: all choices of the first enabled agent that is awake, or of all, in the order of ids.
 void Search::choose_branches() {
   for (size_t w = 0; w < enabled_.size(); ++w) {
     for (uint64_t bits = enabled_[w]; bits != 0; bits &= bits - 1) {
       const AgentId agent{static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)))};
-      if (sleep_.is_asleep(agent)) continue;
-      tree_.append(nodes_.back(), agent, 0, machine_->pending(agent).op);
-      if (with_reversals()) return;
+      const Operation& op = machine_->pending(agent).op;
+      for (uint16_t choice = 0; choice < op.choices; ++choice) {
+        if (!sleep_.is_asleep(agent, choice)) tree_.append(nodes_.back(), agent, choice, op);
+      }
+      if (with_reversals() && !tree_.is_leaf(nodes_.back())) return;
     }
   }
 }
@@ -176,18 +178,29 @@ void Search::judge_reversals() {
 
 // Inserts what the reversal asks for, unless a sleeper or a branch stands for it. Returns whether it is settled.
 bool Search::judge(const Reversal& reversal) {
+  if (reversal.later == kNoEvent) return judge_blocked(reversal);
   const std::span<const EventIndex> roots = reversals_.roots(reversal);
-  const EventIndex frame = roots.front();
-  const bool source = options_.reduction == Reduction::kSource;
-  if (reversal.later == kNoEvent) {
-    sequence_.build_blocked(execution_, roots, reversal.agent, machine_->pending(reversal.agent).op);
-  } else {
-    sequence_.build(execution_, roots, reversal.later, !source);
+  sequence_.build(execution_, roots, reversal.later);
+  return judge_sequence(roots.front());
+}
+
+// A wait that has not happened has not chosen yet.
+bool Search::judge_blocked(const Reversal& reversal) {
+  const std::span<const EventIndex> roots = reversals_.roots(reversal);
+  const Operation op = machine_->pending(reversal.agent).op;
+  for (uint16_t choice = 0; choice < op.choices; ++choice) {
+    sequence_.build_blocked(execution_, roots, reversal.agent, op, choice);
+    judge_sequence(roots.front());
   }
-  if (source) return judge_source(frame, sequence_);
+  return true;
+}
+
+bool Search::judge_sequence(EventIndex frame) {
+  if (options_.reduction == Reduction::kSource) return judge_source(frame);
   const Initial rejected = rejected_by_sleeper(frame, sequence_);
   if (rejected != Initial::kNo) return rejected == Initial::kInKept;
-  return tree_.insert(nodes_[frame], sequence_).settled;
+  const auto choices_asleep = [&](AgentId agent) { return sleep_.choices_asleep(frame, agent); };
+  return tree_.insert(nodes_[frame], sequence_, choices_asleep).settled;
 }
 
 // Which sleeper of the frame is a weak initial of the sequence? An inherited one counts only if it is the agent of the
@@ -198,35 +211,43 @@ Initial Search::rejected_by_sleeper(EventIndex frame, const Sequence& sequence) 
     const bool inherited = sleeper.since < root_;
     if (inherited && sleeper.agent != sequence.reversed_agent()) continue;
     const Initial initial = sequence.weak_initial(sleeper.agent, sleeper.op);
-    if (initial == Initial::kInKept) return initial;
-    if (initial != Initial::kNo) result = initial;
+    if (initial == Initial::kNo) continue;
+    if (initial == Initial::kIndependent) {
+      if (sleep_.choices_asleep(frame, sleeper.agent) == sleeper.op.choices) result = initial;
+    } else if (sequence.first_choice_is(sleeper.agent, sleeper.choice)) {
+      if (initial == Initial::kInKept) return initial;
+      result = initial;
+    }
   }
   return result;
 }
 
 // Algorithm 1: some initial of the sequence must be among the frame's branches, or asleep.
-bool Search::judge_source(EventIndex frame, Sequence& sequence) {
-  const auto is_initial = [&](AgentId agent, const Operation& op) {
-    const Initial initial = sequence.weak_initial(agent, op);
-    return initial == Initial::kInKept || initial == Initial::kInSuffix;
+bool Search::judge_source(EventIndex frame) {
+  bool found = false, settled = false;
+  const auto look_at = [&](AgentId agent, uint16_t choice, const Operation& op) {
+    const Initial initial = sequence_.weak_initial(agent, op);
+    const bool occurs = initial == Initial::kInKept || initial == Initial::kInSuffix;
+    if (!occurs || !sequence_.first_choice_is(agent, choice)) return;
+    found = true;
+    settled = settled || initial == Initial::kInKept;
   };
   for (const Sleeper& sleeper : sleep_.at(frame)) {
     const bool inherited = sleeper.since < root_;
-    if (inherited && sleeper.agent != sequence.reversed_agent()) continue;
-    if (is_initial(sleeper.agent, sleeper.op)) return true;
+    if (!inherited || sleeper.agent == sequence_.reversed_agent()) look_at(sleeper.agent, sleeper.choice, sleeper.op);
   }
   const BranchId node = nodes_[frame];
   for (BranchId c = tree_[node].first_child; c != kNoBranch; c = tree_[c].next) {
-    if (is_initial(tree_[c].agent, tree_[c].op)) return true;
+    look_at(tree_[c].agent, tree_[c].choice, tree_[c].op);
   }
-  tree_.append(node, sequence[0].agent, sequence[0].choice, sequence[0].op);
-  return true;
+  if (found) return settled;
+  tree_.append(node, sequence_[0].agent, sequence_[0].choice, sequence_[0].op);
+  return sequence_.stands_for_all();
 }
 
 // ---------------------------------------------------------------------------------------------------- backtracking
 
-// Goes back to the last frame with a branch to explore. The branch that is done falls asleep, with the last of its
-// agent's choices.
+// Goes back to the last frame with a branch to explore. The branch that is done falls asleep.
 bool Search::backtrack() {
   while (execution_.size() > root_) {
     const EventIndex frame = execution_.size() - 1;
@@ -235,9 +256,8 @@ bool Search::backtrack() {
     reversals_.truncate(frame);
     const BranchId node = nodes_.back();
     tree_.remove_first(node);
-    const BranchId next = tree_[node].first_child;
-    if (with_sleep() && (next == kNoBranch || tree_[next].agent != done.agent)) sleep_.add(done.agent, frame, done.op);
-    if (next == kNoBranch) continue;
+    if (with_sleep()) sleep_.add(done.agent, done.choice, frame, done.op);
+    if (tree_.is_leaf(node)) continue;
     if (!tally_.may_go_on()) return false;
     replay(frame);
     return true;
@@ -259,7 +279,7 @@ void Search::replay(EventIndex size) {
   track(machine_->agents());
 }
 
-// Gives away all that is left to do at the root frame but for the branch in progress: each enabled agent that is awake,
+// Gives away all that is left to do at the root frame but for the branch in progress: each enabled step that is awake,
 // whether or not a race asked for it, so that races above the new root can be forgotten. The machine is in that frame.
 void Search::freeze(EventIndex frame, TaskSink& sink) {
   Task task;
@@ -267,27 +287,21 @@ void Search::freeze(EventIndex frame, TaskSink& sink) {
     task.prefix.push_back({machine_->key(execution_[i].agent), execution_[i].choice});
   }
   task.prefix.emplace_back();
-  for (const Sleeper& sleeper : sleep_.at(frame)) task.sleepers.push_back(machine_->key(sleeper.agent));
-  const auto give = [&](AgentId agent, uint16_t choice) {
-    task.prefix.back() = {machine_->key(agent), choice};
-    sink.give(task);
-  };
-  const BranchId node = nodes_[frame];
-  const AgentId current = execution_[frame].agent;
-  for (BranchId c = tree_[tree_[node].first_child].next; c != kNoBranch && tree_[c].agent == current; c = tree_[c].next) {
-    give(current, tree_[c].choice);
+  for (const Sleeper& sleeper : sleep_.at(frame)) {
+    task.sleepers.push_back({machine_->key(sleeper.agent), sleeper.choice});
   }
-  task.sleepers.push_back(machine_->key(current));
-  const auto asleep = [&](AgentId agent) {
-    return std::any_of(sleep_.at(frame).begin(), sleep_.at(frame).end(),
-                       [&](const Sleeper& sleeper) { return sleeper.agent == agent; });
-  };
+  task.sleepers.push_back({machine_->key(execution_[frame].agent), execution_[frame].choice});
   for (AgentId agent : machine_->agents()) {
-    if (agent == current || !is_enabled(agent) || asleep(agent)) continue;
-    for (uint16_t choice = 0; choice < machine_->pending(agent).op.choices; ++choice) give(agent, choice);
-    task.sleepers.push_back(machine_->key(agent));
+    if (!is_enabled(agent)) continue;
+    for (uint16_t choice = 0; choice < machine_->pending(agent).op.choices; ++choice) {
+      const Choice step{machine_->key(agent), choice};
+      if (std::find(task.sleepers.begin(), task.sleepers.end(), step) != task.sleepers.end()) continue;
+      task.prefix.back() = step;
+      sink.give(task);
+      task.sleepers.push_back(step);
+    }
   }
-  tree_.keep_first(node);
+  tree_.keep_first(nodes_[frame]);
   root_ = frame + 1;
   reversals_.raise(root_);
 }

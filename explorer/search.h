@@ -30,7 +30,7 @@ namespace warpcheck {
 // a sleeper comes first. The sleepers are those of the state before the prefix's last step.
 struct Task {
   Schedule prefix;
-  std::vector<AgentKey> sleepers;
+  std::vector<Choice> sleepers;
 };
 
 // Where a search gives work away.
@@ -70,7 +70,9 @@ class Search {
   Schedule schedule() const;
   void judge_reversals();
   bool judge(const Reversal& reversal);
-  bool judge_source(EventIndex first, Sequence& sequence);
+  bool judge_blocked(const Reversal& reversal);
+  bool judge_sequence(EventIndex frame);
+  bool judge_source(EventIndex frame);
   Initial rejected_by_sleeper(EventIndex frame, const Sequence& sequence) const;
 
   void track(std::span<const AgentId> agents);

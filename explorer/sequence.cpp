@@ -12,6 +12,8 @@ void Sequence::begin(const Execution& execution, std::span<const EventIndex> roo
   roots_ = roots;
   reversed_agent_ = agent;
   reversed_last_ = false;
+  reversed_changed_ = false;
+  chooses_ = false;
   reversed_.agent = agent;
   reversed_.op = op;
   steps_.clear();
@@ -19,15 +21,13 @@ void Sequence::begin(const Execution& execution, std::span<const EventIndex> roo
   made_count_ = 0;
 }
 
-void Sequence::build(const Execution& execution, std::span<const EventIndex> roots, EventIndex later,
-                     bool with_suffix) {
+void Sequence::build(const Execution& execution, std::span<const EventIndex> roots, EventIndex later) {
   const Event& event = execution[later];
   begin(execution, roots, event.agent, event.op);
   reversed_.choice = event.choice;
   reversed_.ordinal = event.ordinal;
   add_kept(roots.front(), later, false);
   CHECK(add_reversed(event));
-  if (!with_suffix) return;
   const size_t suffix = steps_.size();
   add_kept(later + 1, execution.size(), true);
   if (!suffix_conflicts(suffix)) return;
@@ -44,9 +44,9 @@ void Sequence::build(const Execution& execution, std::span<const EventIndex> roo
 }
 
 void Sequence::build_blocked(const Execution& execution, std::span<const EventIndex> roots, AgentId agent,
-                             const Operation& op) {
+                             const Operation& op, uint16_t choice) {
   begin(execution, roots, agent, op);
-  reversed_.choice = 0;
+  reversed_.choice = choice;
   reversed_.ordinal = 0;
   add_kept(roots.front(), execution.size(), false);
   CHECK(add_reversed(reversed_));
@@ -82,6 +82,7 @@ void Sequence::add_kept(EventIndex from, EventIndex to, bool in_suffix) {
     if (left_out(i)) {
       if (state == nullptr && event.op.object != kNoObject) folds_.push_back({event.op.object, event.before});
     } else {
+      chooses_ = chooses_ || (in_suffix && event.op.choices > 1);
       steps_.push_back({state == nullptr ? &event : remake(event, *state), i, in_suffix});
     }
   }
@@ -91,7 +92,10 @@ void Sequence::add_kept(EventIndex from, EventIndex to, bool in_suffix) {
 bool Sequence::add_reversed(const Event& like) {
   ObjectState* state = fold_of(like.op.object);
   if (!evaluate(like.op, *state).enabled) return false;
-  steps_.push_back({remake(like, *state), kNoEvent, false});
+  const Event& event = *remake(like, *state);
+  reversed_changed_ = event.effect != like.effect || event.phase != like.phase || event.completes != like.completes ||
+                      event.closes != like.closes || event.negative != like.negative;
+  steps_.push_back({&event, kNoEvent, false});
   return true;
 }
 
@@ -129,7 +133,7 @@ Initial Sequence::weak_initial(AgentId agent, const Operation& op) const {
   for (size_t j = 0; j < k; ++j) {
     if (happens_before(steps_[j], steps_[k])) return Initial::kNo;
   }
-  const bool kept = steps_[k].at == kNoEvent ? !reversed_last_ : !steps_[k].in_suffix;
+  const bool kept = steps_[k].at == kNoEvent ? !reversed_last_ && !reversed_changed_ : !steps_[k].in_suffix;
   return kept ? Initial::kInKept : Initial::kInSuffix;
 }
 

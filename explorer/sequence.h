@@ -22,23 +22,27 @@ namespace warpcheck {
 enum class Initial : uint8_t {
   kNo,
   kIndependent,    // the agent does not occur, and its step is independent of all
-  kInKept,         // its first event is initial, and is one of u or e': so in each sequence for this reversal
-  kInSuffix,       // its first event is initial, and is one of a
+  kInKept,         // its first event is initial, and is so in each sequence for this reversal: one of u, or an e' that
+                   // does the same as in the execution
+  kInSuffix,       // its first event is initial, but perhaps not with another a
 };
 
 class Sequence {
  public:
   // For event e' at `later`.
-  void build(const Execution& execution, std::span<const EventIndex> roots, EventIndex later, bool with_suffix);
-  // For an agent blocked at the end: all kept events, then `op`.
-  void build_blocked(const Execution& execution, std::span<const EventIndex> roots, AgentId agent, const Operation& op);
+  void build(const Execution& execution, std::span<const EventIndex> roots, EventIndex later);
+  // For an agent blocked at the end: all kept events, then `op` with a choice.
+  void build_blocked(const Execution& execution, std::span<const EventIndex> roots, AgentId agent, const Operation& op,
+                     uint16_t choice);
 
   bool empty() const { return steps_.empty(); }
   size_t size() const { return steps_.size(); }
   const Event& operator[](size_t i) const { return *steps_[i].event; }
   AgentId reversed_agent() const { return reversed_agent_; }
-  // e' follows a, because they are dependent: another a may give quite another sequence.
-  bool reversed_last() const { return reversed_last_; }
+  // Once inserted, does the sequence stand for all those with other a? Not if e' does something else than it did in the
+  // execution, for then it may be ordered with events of another a; nor if agents chose in a: nothing else will ask for
+  // their other choices.
+  bool stands_for_all() const { return !reversed_last_ && !reversed_changed_ && !chooses_; }
 
   // Is the agent's step `op`, pending before the sequence, a weak initial of it?
   Initial weak_initial(AgentId agent, const Operation& op) const;
@@ -76,6 +80,8 @@ class Sequence {
   AgentId reversed_agent_ = kNoAgent;
   Event reversed_;             // a model for e': agent, operation, ordinal, choice
   bool reversed_last_ = false;  // e' follows a
+  bool reversed_changed_ = false;  // e' has another effect, or belongs to another phase
+  bool chooses_ = false;        // a has events with choices
   std::vector<Step> steps_;
   std::vector<Fold> folds_;    // objects whose state differs from the execution's
   std::deque<Event> made_;     // events computed anew; addresses stay valid

@@ -1,5 +1,7 @@
 #include "explorer/sleep_set.h"
 
+#include <algorithm>
+
 #include "model/check.h"
 #include "model/dependence.h"
 
@@ -36,10 +38,23 @@ void SleepSets::pop() {
   for (const Sleeper& sleeper : at(frames() - 1)) mark(sleeper.agent);
 }
 
-void SleepSets::add(AgentId agent, uint32_t since, const Operation& op) {
-  CHECK(!is_asleep(agent));
+void SleepSets::add(AgentId agent, uint16_t choice, uint32_t since, const Operation& op) {
+  CHECK(!is_asleep(agent, choice));
   mark(agent);
-  sleepers_.push_back({agent, since, op});
+  sleepers_.push_back({agent, choice, since, op});
+}
+
+bool SleepSets::is_asleep(AgentId agent, uint16_t choice) const {
+  if (index(agent) >= stamps_.size() || stamps_[index(agent)] != stamp_) return false;
+  const std::span<const Sleeper> sleepers = at(frames() - 1);
+  return std::any_of(sleepers.begin(), sleepers.end(),
+                     [&](const Sleeper& sleeper) { return sleeper.agent == agent && sleeper.choice == choice; });
+}
+
+uint32_t SleepSets::choices_asleep(uint32_t frame, AgentId agent) const {
+  const std::span<const Sleeper> sleepers = at(frame);
+  return static_cast<uint32_t>(std::count_if(sleepers.begin(), sleepers.end(),
+                                             [&](const Sleeper& sleeper) { return sleeper.agent == agent; }));
 }
 
 std::span<const Sleeper> SleepSets::at(uint32_t frame) const {

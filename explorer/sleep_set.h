@@ -1,12 +1,13 @@
 // Sleep sets along an execution, one a frame (the state before each event).
 //
-// A sleeper is an agent whose next step was explored from this frame or one above: executions that begin with it, up to
-// equivalence, have been seen (Godefroid; "Source sets", section 3). It wakes when an event happens that is dependent
-// with its pending operation.
+// A sleeper is a step, an agent's pending operation with one choice, that was explored from this frame or one above:
+// executions that begin with it, up to equivalence, have been seen (Godefroid; "Source sets", section 3). It wakes when
+// an event happens that is dependent with the operation. An agent sleeps soundly when all its choices are asleep.
 //
 // Invariants:
 // (1) The sleepers of all frames lie in one array, the last frame's at its end.
 // (2) is_asleep answers for the last frame.
+// (3) The sleepers of one agent in one frame have the same operation and different choices.
 //
 // `since` says in which frame the agent fell asleep. Sleepers that fell asleep above a task's root are *inherited* and
 // reject less than a task's own (docs/explorer.md, "Tasks").
@@ -23,6 +24,7 @@ namespace warpcheck {
 
 struct Sleeper {
   AgentId agent = kNoAgent;
+  uint16_t choice = 0;
   uint32_t since = 0;  // frame in which it fell asleep
   Operation op;
 };
@@ -35,22 +37,23 @@ class SleepSets {
   void push(const Event& event);
   void pop();
 
-  // The agent falls asleep in the last frame.
-  void add(AgentId agent, uint32_t since, const Operation& op);
+  // The step falls asleep in the last frame.
+  void add(AgentId agent, uint16_t choice, uint32_t since, const Operation& op);
 
-  bool is_asleep(AgentId agent) const {
-    return index(agent) < stamps_.size() && stamps_[index(agent)] == stamp_;
-  }
+  bool is_asleep(AgentId agent, uint16_t choice) const;
 
   uint32_t frames() const { return static_cast<uint32_t>(begins_.size()); }
   std::span<const Sleeper> at(uint32_t frame) const;
+
+  // How many choices of the agent sleep in a frame.
+  uint32_t choices_asleep(uint32_t frame, AgentId agent) const;
 
  private:
   void mark(AgentId agent);
 
   std::vector<Sleeper> sleepers_;
   std::vector<uint32_t> begins_ = {0};  // first sleeper of each frame
-  std::vector<uint64_t> stamps_;        // by agent: equal to stamp_ if asleep in the last frame
+  std::vector<uint64_t> stamps_;        // by agent: equal to stamp_ if a choice of it sleeps in the last frame
   uint64_t stamp_ = 1;
 };
 

@@ -155,27 +155,20 @@ bool WaitReversals::leaves_enabled(std::span<const EventIndex> roots) const {
   return std::all_of(roots.begin(), roots.end(), [&](EventIndex root) { return dependent(wait, execution[root].op); });
 }
 
-// Tries every subset of the candidates in their order, closed or not: if the wait is enabled after none of them, it is
-// enabled after no part. May say yes in vain.
+// Tries every subset of the object's events in their order, closed or not: if the wait is enabled after none of them, it
+// is enabled after no part. May say yes in vain.
 bool WaitReversals::ever_enabled() {
-  const auto enabled = [&](const ObjectState& state) { return evaluate(op_, state).enabled; };
   states_.assign(1, (*execution_)[candidates_.front()].before);
   const std::span<const EventIndex> all = execution_->on(op_.object);
-  auto candidate = candidates_.begin();
-  for (auto i = std::lower_bound(all.begin(), all.end(), *candidate); i != all.end() && *i < end_; ++i) {
-    const bool optional = candidate != candidates_.end() && *candidate == *i;
-    if (optional) ++candidate;
+  for (auto i = std::lower_bound(all.begin(), all.end(), candidates_.front()); i != all.end() && *i < end_; ++i) {
     for (size_t k = states_.size(); k-- > 0;) {
       const ObjectState after = evaluate((*execution_)[*i].op, states_[k]).after;
-      if (!optional) {
-        states_[k] = after;
-      } else if (std::find(states_.begin(), states_.end(), after) == states_.end()) {
-        states_.push_back(after);
-      }
+      if (std::find(states_.begin(), states_.end(), after) == states_.end()) states_.push_back(after);
     }
     if (states_.size() > kMaxStates) return true;
   }
-  return std::any_of(states_.begin(), states_.end(), enabled);
+  return std::any_of(states_.begin(), states_.end(),
+                     [&](const ObjectState& state) { return evaluate(op_, state).enabled; });
 }
 
 void WaitReversals::record(std::span<const EventIndex> roots) { slot(found_, found_count_).assign(roots.begin(), roots.end()); }

@@ -24,20 +24,15 @@ BranchId WakeupTree::make(AgentId agent, uint16_t choice, const Operation& op) {
 }
 
 BranchId WakeupTree::append(BranchId node, AgentId agent, uint16_t choice, const Operation& op) {
-  BranchId result = kNoBranch;
-  for (uint16_t k = 0; k < op.choices; ++k) {
-    const uint16_t c = k == 0 ? choice : k <= choice ? static_cast<uint16_t>(k - 1) : k;  // `choice` first
-    const BranchId id = make(agent, c, op);
-    Branch& parent = branches_[node];
-    if (parent.first_child == kNoBranch) {
-      parent.first_child = id;
-    } else {
-      branches_[parent.last_child].next = id;
-    }
-    parent.last_child = id;
-    if (k == 0) result = id;
+  const BranchId id = make(agent, choice, op);
+  Branch& parent = branches_[node];
+  if (parent.first_child == kNoBranch) {
+    parent.first_child = id;
+  } else {
+    branches_[parent.last_child].next = id;
   }
-  return result;
+  parent.last_child = id;
+  return id;
 }
 
 void WakeupTree::release(BranchId id) {
@@ -74,32 +69,54 @@ void WakeupTree::keep_first(BranchId node) {
   branches_[node].last_child = first;
 }
 
+// From the agent's first branch on: is there a branch or a sleeper for each of its choices?
+bool WakeupTree::all_choices_taken(BranchId first, const ChoicesAsleep& asleep) const {
+  const Branch& branch = branches_[first];
+  if (branch.op.choices == 1) return true;
+  uint32_t taken = asleep ? asleep(branch.agent) : 0;
+  for (BranchId c = first; c != kNoBranch; c = branches_[c].next) taken += branches_[c].agent == branch.agent ? 1 : 0;
+  return taken >= branch.op.choices;
+}
+
 // The first branch with which the sequence is consistent.
-BranchId WakeupTree::matching_child(BranchId node, const Sequence& sequence, Initial* initial) const {
-  AgentId refused = kNoAgent;  // choices lie side by side: ask once
+BranchId WakeupTree::matching_child(BranchId node, const Sequence& sequence, const ChoicesAsleep& asleep,
+                                    Initial* initial) const {
   for (BranchId c = branches_[node].first_child; c != kNoBranch; c = branches_[c].next) {
     const Branch& branch = branches_[c];
-    if (branch.agent == refused) continue;
     *initial = sequence.weak_initial(branch.agent, branch.op);
-    if (*initial == Initial::kNo) {
-      refused = branch.agent;
-    } else if (*initial == Initial::kIndependent || sequence.first_choice_is(branch.agent, branch.choice)) {
+    if (*initial == Initial::kNo) continue;
+    if (*initial == Initial::kIndependent ? all_choices_taken(c, asleep)
+                                          : sequence.first_choice_is(branch.agent, branch.choice)) {
       return c;
     }
   }
   return kNoBranch;
 }
 
-WakeupTree::Inserted WakeupTree::insert(BranchId node, Sequence& sequence) {
-  Inserted result{false, !sequence.reversed_last()};
-  for (;;) {
+WakeupTree::Inserted WakeupTree::insert_below_each(BranchId first, const Sequence& sequence) {
+  Inserted result;
+  const AgentId agent = branches_[first].agent;
+  for (BranchId c = first; c != kNoBranch; c = branches_[c].next) {
+    if (branches_[c].agent != agent || is_leaf(c)) continue;
+    Sequence copy = sequence;
+    copy.put_first(agent, Operation(branches_[c].op));
+    result.added = insert(c, copy, nullptr).added || result.added;
+  }
+  return result;
+}
+
+WakeupTree::Inserted WakeupTree::insert(BranchId node, Sequence& sequence, const ChoicesAsleep& choices_asleep) {
+  const bool stands_for_all = sequence.stands_for_all();
+  Inserted result{false, true};
+  for (bool top = true;; top = false) {
     Initial initial = Initial::kNo;
-    const BranchId child = matching_child(node, sequence, &initial);
+    const BranchId child = matching_child(node, sequence, top ? choices_asleep : ChoicesAsleep(), &initial);
     if (child == kNoBranch) break;
     if (initial != Initial::kInKept) result.settled = false;
+    const Operation op = branches_[child].op;
+    if (initial == Initial::kIndependent && op.choices > 1) return insert_below_each(child, sequence);
     if (is_leaf(child)) return result;
-    const Branch branch = branches_[child];
-    sequence.put_first(branch.agent, branch.op);
+    sequence.put_first(branches_[child].agent, op);
     node = child;
     if (sequence.empty()) return result;
   }
@@ -108,6 +125,7 @@ WakeupTree::Inserted WakeupTree::insert(BranchId node, Sequence& sequence) {
     node = append(node, event.agent, event.choice, event.op);
   }
   result.added = true;
+  result.settled = result.settled && stands_for_all;
   return result;
 }
 

@@ -154,7 +154,7 @@ class ToyMachine final : public Machine {
       pass_knowledge(self.knows, outcome, op);
     }
     self.thread.last = op;
-    self.thread.result = outcome.result;
+    self.thread.result = op.kind == OpKind::kReduce ? 0 : outcome.result;
     self.thread.choice = choice;
   }
 

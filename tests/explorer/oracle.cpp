@@ -1,0 +1,218 @@
+#include "tests/explorer/oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace warpcheck::toy {
+
+namespace {
+
+// A trace, whatever the machine that ran it: for each agent its events, and for each event its causal past.
+using Clock = std::vector<std::tuple<uint32_t, uint32_t, uint32_t>>;  // thread, ordinal of the agent, number of events
+using EventKey = std::tuple<OpKind, uint32_t, uint64_t, uint16_t, Clock>;
+using TraceKey = std::map<std::pair<uint32_t, uint32_t>, std::vector<EventKey>>;
+
+struct Seen {
+  uint64_t executions = 0;
+  uint64_t fingerprint = 0;
+  double linearizations = 0;
+  std::vector<std::string> order;  // of one execution
+};
+
+struct Explored {
+  std::map<TraceKey, Seen> traces;
+  std::set<uint64_t> states;
+  bool loose = false;  // bytes completed where none were expected, or threads disagree about a barrier's count
+  ExploreResult result;
+  std::string error;
+};
+
+TraceKey key_of(const ExecutionView& view) {
+  TraceKey key;
+  for (size_t i = 0; i < view.events.size(); ++i) {
+    const Event& event = view.events[i];
+    Clock clock;
+    for (AgentId agent : view.machine.agents()) {
+      const AgentKey k = view.machine.key(agent);
+      if (const uint32_t past = view.past(i, agent); past != 0) clock.emplace_back(k.thread, k.ordinal, past);
+    }
+    std::sort(clock.begin(), clock.end());
+    const AgentKey k = view.machine.key(event.agent);
+    key[{k.thread, k.ordinal}].emplace_back(event.op.kind, index(event.op.object), event.op.operand, event.choice, clock);
+  }
+  return key;
+}
+
+std::vector<std::string> order_of(const ExecutionView& view) {
+  std::vector<std::string> order;
+  for (const Event& event : view.events) {
+    order.push_back(fmt::format("{} {} choice {}{}{}{}", view.machine.name(event.agent), to_string(event.op), event.choice,
+                                event.completes ? " completes" : "", event.closes ? " closes" : "",
+                                event.effect == Effect::kStep || event.effect == Effect::kWait
+                                    ? fmt::format(" phase {}", event.phase)
+                                    : ""));
+  }
+  return order;
+}
+
+// The number of orders that respect happens-before, counted over the sets of events that may have happened.
+double linearizations_of(const ExecutionView& view) {
+  const size_t n = view.events.size();
+  if (n > 20) return 0;
+  std::vector<uint32_t> before(n, 0);
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (view.past(i, view.events[j].agent) > view.events[j].ordinal) before[i] |= uint32_t{1} << j;
+    }
+  }
+  std::map<uint32_t, double> level = {{0, 1.0}};
+  for (size_t k = 0; k < n; ++k) {
+    std::map<uint32_t, double> next;
+    for (const auto& [done, count] : level) {
+      for (size_t i = 0; i < n; ++i) {
+        if ((done >> i & 1) == 0 && (before[i] & ~done) == 0) next[done | uint32_t{1} << i] += count;
+      }
+    }
+    level.swap(next);
+  }
+  return level.begin()->second;
+}
+
+bool bytes_unexpected(const ExecutionView& view) {
+  return std::any_of(view.events.begin(), view.events.end(), [](const Event& event) {
+    return event.effect == Effect::kStep && (event.before.tx < 0 || evaluate(event.op, event.before).after.tx < 0);
+  });
+}
+
+bool counts_disagree(const ExecutionView& view) {
+  std::map<ObjectId, int64_t> counts;
+  return std::any_of(view.events.begin(), view.events.end(), [&](const Event& event) {
+    return event.op.kind == OpKind::kBarrierArrive &&
+           counts.try_emplace(event.op.object, event.op.bytes).first->second != event.op.bytes;
+  });
+}
+
+Explored run(const ToyProgram& program, Reduction reduction, unsigned workers, uint64_t max_executions) {
+  Explored explored;
+  const auto see = [&](const ExecutionView& view) {
+    if (view.blocked) return;
+    Seen& seen = explored.traces[key_of(view)];
+    const uint64_t fingerprint = view.machine.fingerprint();
+    explored.states.insert(fingerprint);
+    explored.loose = explored.loose || bytes_unexpected(view) || counts_disagree(view);
+    if (seen.executions++ == 0) {
+      seen.fingerprint = fingerprint;
+      if (reduction == Reduction::kNone) seen.linearizations = linearizations_of(view);
+      seen.order = order_of(view);
+    } else if (seen.fingerprint != fingerprint) {
+      explored.error = "equivalent executions end in different states";
+    }
+  };
+  explored.result = explore(program, {.reduction = reduction,
+                                      .workers = workers,
+                                      .keep_going = true,
+                                      .max_executions = max_executions,
+                                      .on_execution = see});
+  return explored;
+}
+
+std::string lines(const std::vector<std::string>& order) {
+  std::string text;
+  for (const std::string& line : order) text += "    " + line + "\n";
+  return text;
+}
+
+std::string compare_findings(const ExploreResult& all, const ExploreResult& some) {
+  if (all.verdict != some.verdict) return "other verdict";
+  if (all.findings.size() != some.findings.size()) return "other findings";
+  for (size_t i = 0; i < all.findings.size(); ++i) {
+    if (!same_finding(all.findings[i].finding, some.findings[i].finding)) return "other findings";
+  }
+  return "";
+}
+
+std::string compare(const Explored& all, const Explored& some) {
+  if (all.loose) return all.states == some.states ? compare_findings(all.result, some.result) : "other final states";
+  if (!some.error.empty()) return some.error;
+  for (const auto& [key, seen] : some.traces) {
+    const auto known = all.traces.find(key);
+    if (known == all.traces.end()) return "a trace that does not exist:\n" + lines(seen.order);
+    if (seen.executions > 1) return fmt::format("a trace seen {} times:\n", seen.executions) + lines(seen.order);
+    if (known->second.fingerprint != seen.fingerprint) return "another final state:\n" + lines(seen.order);
+  }
+  for (const auto& [key, seen] : all.traces) {
+    if (!some.traces.contains(key)) {
+      return fmt::format("a trace was missed ({} of {} seen):\n", some.traces.size(), all.traces.size()) +
+             lines(seen.order);
+    }
+  }
+  return compare_findings(all.result, some.result);
+}
+
+std::string broken_law(const Explored& all) {
+  for (const auto& [key, seen] : all.traces) {
+    if (seen.linearizations != 0 && seen.linearizations != static_cast<double>(seen.executions)) {
+      return fmt::format("dependence is no trace relation: {} executions of a trace with {} linearizations:\n",
+                         seen.executions, seen.linearizations) +
+             lines(seen.order);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::string> disagreement(const RandomProgram& random, const OracleOptions& options,
+                                        OracleStatistics* statistics) {
+  OracleStatistics ignored;
+  OracleStatistics& s = statistics == nullptr ? ignored : *statistics;
+  const ToyProgram program = random.program();
+  const Explored all = run(program, Reduction::kNone, 1, options.max_executions);
+  ++s.programs;
+  if (!all.result.complete) {
+    ++s.skipped;
+    return std::nullopt;
+  }
+  s.loose += all.loose;
+  s.executions += all.result.executions;
+  s.traces += all.traces.size();
+  if (!all.error.empty() && !all.loose) return "none: " + all.error;
+  if (options.laws && !all.loose) {
+    if (const std::string text = broken_law(all); !text.empty()) return "none: " + text;
+  }
+  struct Case {
+    Reduction reduction;
+    unsigned workers;
+    uint64_t* blocked;
+  };
+  for (const Case& c : {Case{Reduction::kOptimal, 1, nullptr}, Case{Reduction::kSource, 1, &s.source_blocked},
+                        Case{Reduction::kSleep, 1, &s.sleep_blocked}, Case{Reduction::kOptimal, 2, &s.tasks_blocked}}) {
+    const Explored some = run(program, c.reduction, c.workers, 0);
+    std::string text = compare(all, some);
+    if (c.blocked != nullptr) *c.blocked += some.result.blocked;
+    if (text.empty() && c.blocked == nullptr && !all.loose && some.result.blocked != 0) {
+      text = fmt::format("{} executions ended in a sleep set", some.result.blocked);
+    }
+    if (!text.empty()) return fmt::format("{}, {} workers: {}", name(c.reduction), c.workers, text);
+  }
+  return std::nullopt;
+}
+
+RandomProgram shrink(RandomProgram program, const OracleOptions& options) {
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (const RandomProgram& candidate : smaller(program)) {
+      if (!disagreement(candidate, options)) continue;
+      program = candidate;
+      progress = true;
+      break;
+    }
+  }
+  return program;
+}
+
+}  // namespace warpcheck::toy
