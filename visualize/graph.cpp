@@ -62,7 +62,7 @@ struct Label {
   std::string html() const {
     std::string result;
     if (!marker.empty()) result += fmt::format("<font color=\"#b00020\"><b>{}</b></font><br/>", escaped(marker));
-    result += fmt::format("<b>{}</b>", escaped(bold));
+    result += fmt::format("<b>{}</b>", bold.empty() ? " " : escaped(bold));
     for (const std::string& line : small) {
       result += fmt::format("<br/><font point-size=\"9\" color=\"#555555\">{}</font>", escaped(line));
     }
@@ -139,10 +139,10 @@ class Picture {
 
   void title() {
     const Finding& finding = recording_.finding;
-    set(graph(), {{"label", fmt::format("<<b>{}</b>: {}<br/><font point-size=\"11\">{}</font><br/> >",
-                                        escaped(recording_.kernel), escaped(headline(finding)),
-                                        escaped(explanation(recording_, slice_)))},
-                  {"fontsize", "15"}});
+    std::string label = fmt::format("<b>{}</b>: {}<br/>", escaped(recording_.kernel), escaped(headline(finding)));
+    const std::string why = explanation(recording_, slice_);
+    if (!why.empty()) label += fmt::format("<font point-size=\"11\">{}</font><br/>", escaped(why));
+    set(graph(), {{"label", fmt::format("<{} >", label)}, {"fontsize", "15"}});
   }
 
   const Site& site(SiteId id) const {

@@ -113,7 +113,7 @@ class Slicer {
     slice_.last_seen.push_back(Slice::kNone);
     if (event != Slice::kNone) {
       shown_.insert(event);
-    } else if (place.id != kNoAgent) {
+    } else if (waits && place.id != kNoAgent) {
       slice_.waiters.push_back({place.id, site});
     }
   }

@@ -52,13 +52,10 @@ Json launch_json(const Request& request, const std::string& hash, const fs::path
   return {{"flags", said}, {"hash", hash}};
 }
 
+// All but the steps.
 Json to_json(const Counterexample& c, const fs::path& folder) {
-  Json steps = Json::array(), agents = Json::object();
-  for (size_t i = 0; i < c.schedule.size(); ++i) {
-    const std::string key = key_text(c.schedule[i].agent);
-    steps.push_back({key, c.schedule[i].choice});
-    agents[key] = i < c.names.size() ? c.names[i] : "";
-  }
+  Json agents = Json::object();
+  for (size_t i = 0; i < c.names.size(); ++i) agents[key_text(c.schedule[i].agent)] = c.names[i];
   Json sites = Json::array();
   for (const FindingSite& site : c.finding.sites) {
     sites.push_back({{"agent", site.agent}, {"role", site.role}, {"site", index(site.site)}});
@@ -87,8 +84,18 @@ Json to_json(const Counterexample& c, const fs::path& folder) {
             {"range", c.finding.range},
             {"message", c.finding.message},
             {"sites", sites}}},
-          {"agents", agents},
-          {"steps", steps}};
+          {"agents", agents}};
+}
+
+// The file: a step a line, so that two schedules can be compared by eye.
+std::string file_text(const Counterexample& c, const fs::path& folder) {
+  std::string text = to_json(c, folder).dump(1, ' ', false, Json::error_handler_t::replace);
+  text.resize(text.rfind('}') - 1);
+  text += ",\n \"steps\": [";
+  for (size_t i = 0; i < c.schedule.size(); ++i) {
+    text += fmt::format("{}\n  [\"{}\", {}]", i == 0 ? "" : ",", key_text(c.schedule[i].agent), c.schedule[i].choice);
+  }
+  return text + "\n ]\n}\n";
 }
 
 template <class Enum>
@@ -160,6 +167,7 @@ bool replaceable(const fs::path& path, const Counterexample& c) {
   try {
     const Counterexample old = read_counterexample(path.string());
     const auto same = [](const std::string& a, const std::string& b) {
+      if (a.empty() || b.empty()) return a == b;
       return fs::absolute(a).lexically_normal() == fs::absolute(b).lexically_normal();
     };
     return old.kernel == c.kernel && same(old.request.launch, c.request.launch) &&
@@ -178,7 +186,7 @@ struct CloseFile {
 
 std::string write_counterexample(const Counterexample& counterexample, const std::string& folder,
                                  std::vector<std::string>& taken) {
-  const std::string text = to_json(counterexample, folder).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = file_text(counterexample, folder);
   for (int n = 1;; ++n) {
     const fs::path path = (fs::path(folder) / fmt::format("{}-{}.json", name(counterexample.finding.kind), n));
     const std::string result = path.lexically_normal().string();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <new>
 
 #include "frontends/cli/commands.h"
@@ -31,6 +32,9 @@ int run(int argc, const char* const* argv) {
   try {
     return std::visit(Execute{}, parse_command_line(argc, argv));
   } catch (const InputError& error) {
+    fmt::print(stderr, "warpcheck: {}\n", printable(error.what()));
+    return kExitBadInput;
+  } catch (const std::filesystem::filesystem_error& error) {
     fmt::print(stderr, "warpcheck: {}\n", printable(error.what()));
     return kExitBadInput;
   } catch (const std::bad_alloc&) {
