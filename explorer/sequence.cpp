@@ -94,7 +94,7 @@ bool Sequence::add_reversed(const Event& like) {
   if (!evaluate(like.op, *state).enabled) return false;
   const Event& event = *remake(like, *state);
   reversed_changed_ = event.effect != like.effect || event.phase != like.phase || event.completes != like.completes ||
-                      event.closes != like.closes || event.negative != like.negative;
+                      event.closes != like.closes || event.in_order != like.in_order;
   steps_.push_back({&event, kNoEvent, false});
   return true;
 }

@@ -126,7 +126,7 @@ Outcome evaluate_word(const Operation& op, const ObjectState& state) {
 void complete_if_due(const Operation& op, Outcome& out) {
   ObjectState& s = out.after;
   if (op.covers_phase == s.phase) s.waits &= ~(op.covers & ~kNeverCovered);
-  out.negative = out.negative || s.tx < 0;
+  out.in_order = out.in_order || (s.pending == 0 && s.tx < 0);
   if (s.pending != 0 || s.tx != 0) return;
   out.completes = true;
   out.closes = s.waits != 0;
@@ -144,9 +144,9 @@ void evaluate_arrive(const Operation& op, Outcome& out) {
   if (op.drop) s.expected -= acting;
   s.tx += op.bytes;
   out.result = static_cast<uint64_t>(acting);
-  if (acting < wanted) out.negative = true;  // how many act depends on the order: ordered with the whole phase
+  if (acting < wanted) out.in_order = true;  // how many act depends on the order: ordered with the whole phase
   if (out.overrun) {
-    out.negative = true;  // misuse: ordered with the whole phase
+    out.in_order = true;  // misuse: ordered with the whole phase
   } else {
     s.pending -= acting;
   }
@@ -164,11 +164,10 @@ void complete_named_if_due(Outcome& out) {
 }
 
 Outcome evaluate_barrier(const Operation& op, const ObjectState& state) {
-  Outcome out{.effect = Effect::kStep, .negative = state.tx < 0, .phase = state.phase, .after = state};
+  Outcome out{.effect = Effect::kStep, .phase = state.phase, .after = state};
   ObjectState& s = out.after;
   if (op.kind == OpKind::kBarrierInit || op.kind == OpKind::kBarrierInval) {
     out.effect = Effect::kWrite;
-    out.negative = false;
     s = ObjectState{};
     if (op.kind == OpKind::kBarrierInval) return out;
     s.live = true;
@@ -210,6 +209,7 @@ Outcome evaluate_barrier(const Operation& op, const ObjectState& state) {
       complete_named_if_due(out);
       break;
     case OpKind::kBarrierExit:
+      out.in_order = s.awaited > 0;
       s.expected -= static_cast<int32_t>(op.operand);
       if (s.awaited < 0) complete_named_if_due(out);
       break;
@@ -268,9 +268,9 @@ bool counted_and_exit(const Operation& a, const Operation& b) {
   return a.kind == OpKind::kBarrierArrive && a.bytes != 0 && b.kind == OpKind::kBarrierExit;
 }
 
-// Two steps of one phase commute unless one is a lone expect_tx, meets negative bytes, or their counts disagree.
-bool steps_ordered(const Operation& a, bool a_negative, const Operation& b, bool b_negative) {
-  return a.kind == OpKind::kExpectTx || b.kind == OpKind::kExpectTx || a_negative || b_negative || counts_differ(a, b) ||
+// Two steps of one phase commute unless one is a lone expect_tx, says so, or their counts disagree.
+bool steps_ordered(const Operation& a, bool a_in_order, const Operation& b, bool b_in_order) {
+  return a.kind == OpKind::kExpectTx || b.kind == OpKind::kExpectTx || a_in_order || b_in_order || counts_differ(a, b) ||
          counted_and_exit(a, b) || counted_and_exit(b, a);
 }
 
@@ -279,7 +279,7 @@ bool barriers_dependent(const Event& first, const Event& second) {
   if (first.effect == Effect::kNothing || second.effect == Effect::kNothing) return false;
   if (first.effect == Effect::kStep && second.effect == Effect::kStep) {
     return first.phase != second.phase || second.closes || first.closes ||
-           steps_ordered(first.op, first.negative, second.op, second.negative);
+           steps_ordered(first.op, first.in_order, second.op, second.in_order);
   }
   if (first.effect == Effect::kStep) return first.phase < second.phase;  // second waits: phases below its number
   if (second.effect == Effect::kWait) return false;
@@ -301,7 +301,7 @@ bool barriers_dependent(const Event& a, const Operation& q) {
   if (q_first.result != q_second.result || a_first.result != a_second.result) return true;
   if (q_second.closes || a_second.closes || !(q_second.after == a_second.after)) return true;
   const bool both_step = a.effect == Effect::kStep && q_first.effect == Effect::kStep;
-  return both_step && steps_ordered(a.op, a_first.negative || a_second.negative, q, q_first.negative || q_second.negative);
+  return both_step && steps_ordered(a.op, a_first.in_order || a_second.in_order, q, q_first.in_order || q_second.in_order);
 }
 
 }  // namespace
@@ -345,7 +345,7 @@ Event predicted(AgentId agent, const Operation& op, const ObjectState& before, c
   event.effect = outcome.effect;
   event.completes = outcome.completes;
   event.closes = outcome.closes;
-  event.negative = outcome.negative;
+  event.in_order = outcome.in_order;
   event.phase = outcome.phase;
   event.op = op;
   event.before = before;

@@ -6,8 +6,8 @@
 //
 //  - words: two operations on overlapping bytes are ordered unless both read, or both reduce by one operator. What a
 //    compare-and-swap is, a read or a write, depends on the state in which it runs.
-//  - barriers: steps of one phase commute, steps of different phases are ordered; a lone expect_tx, and steps that meet
-//    negative transaction bytes, are ordered with every step of their phase. A wait for a definite phase is ordered after
+//  - barriers: steps of one phase commute, steps of different phases are ordered; a lone expect_tx, and steps whose effect
+//    depends on the order (Outcome::in_order), are ordered with every step of their phase. A wait for a definite phase is ordered after
 //    the steps of that phase and those before it, and never disabled. A step that completes a phase in which a parity wait
 //    was made that no arrival of the phase follows *closes* it: it is ordered after that wait and all steps of the phase.
 //  - groups: a wait is ordered after the operations that it waits for.

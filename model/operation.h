@@ -95,7 +95,8 @@ struct Outcome {
   bool completes = false;  // completes a phase
   bool closes = false;     // completes a phase and thereby may disable a parity wait made in it
   bool overrun = false;    // an arrival beyond the pending count, which has no effect
-  bool negative = false;   // transaction bytes below zero before or after
+  bool in_order = false;   // ordered with every step of its phase: an arrival that overruns or splits, one that leaves
+                           // bytes below zero with no arrivals owed, an exit from a phase with a count
   uint32_t phase = 0;      // the phase that a step belongs to; for a wait the phases observed are those below this number
   uint64_t result = 0;     // old value of a word; kArrive: arrivals that acted
   ObjectState after;
@@ -119,7 +120,7 @@ struct Event {
   uint16_t choice = 0;      // which of op.choices was taken
   uint32_t ordinal = 0;     // number of this event among the agent's, from 0
   Effect effect = Effect::kNothing;
-  bool completes = false, closes = false, negative = false;
+  bool completes = false, closes = false, in_order = false;
   uint32_t phase = 0;
   SiteId site = kNoSite;
   Operation op;

@@ -14,11 +14,10 @@ struct OracleOptions {
 };
 
 struct OracleStatistics {
-  uint64_t programs = 0, skipped = 0, loose = 0, executions = 0, traces = 0, source_blocked = 0, sleep_blocked = 0, tasks_blocked = 0;
+  uint64_t programs = 0, skipped = 0, executions = 0, traces = 0, source_blocked = 0, sleep_blocked = 0, tasks_blocked = 0;
 };
 
-// What is wrong, if anything. Where bytes complete in a phase that does not expect them, or threads meet at a barrier with
-// different counts, only final states and findings are compared: exact counts are not promised there.
+// What is wrong, if anything.
 std::optional<std::string> disagreement(const RandomProgram& program, const OracleOptions& options,
                                         OracleStatistics* statistics = nullptr);
 

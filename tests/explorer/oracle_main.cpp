@@ -36,8 +36,8 @@ int run(const Arguments& arguments) {
                  disagreement(small, arguments.oracle).value_or("?"));
       return 1;
     }
-    fmt::print("{}: {} programs agree ({} too large, {} loose), {} executions, {} traces; blocked: source {}, sleep {}, 2 workers {}\n",
-               name(flavour), s.programs, s.skipped, s.loose, s.executions, s.traces, s.source_blocked, s.sleep_blocked,
+    fmt::print("{}: {} programs agree ({} too large), {} executions, {} traces; blocked: source {}, sleep {}, 2 workers {}\n",
+               name(flavour), s.programs, s.skipped, s.executions, s.traces, s.source_blocked, s.sleep_blocked,
                s.tasks_blocked);
     std::fflush(stdout);
   }

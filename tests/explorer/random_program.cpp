@@ -133,7 +133,7 @@ class Generator {
   }
 
   Operation named_operation(uint32_t object) {
-    if (chance(2)) return meet(object, 2);  // perhaps with another count than others
+    if (chance(10)) return meet(object, 2);  // perhaps with another count than others
     switch (below(6)) {
       case 0:
       case 1:
