@@ -42,7 +42,7 @@ void Search::start(const Task& task) {
   root_ = static_cast<EventIndex>(task.prefix.size());
   machine_->reset();
   for (AgentId agent : machine_->born()) execution_.bear(agent);
-  track(machine_->agents());
+  track_all();
   for (EventIndex i = 0; i < root_; ++i) {
     if (i + 1 == root_) {
       for (const Choice& sleeper : task.sleepers) {
@@ -98,11 +98,12 @@ bool Search::any_enabled() const {
   return std::any_of(enabled_.begin(), enabled_.end(), [](uint64_t word) { return word != 0; });
 }
 
-// A branch foresees what its agent offers.
+// A branch foresees what its agent offers, and that the step is awake.
 bool Search::matches(const WakeupTree::Branch& branch) const {
   const Transition& offered = machine_->pending(branch.agent);
   return offered.status == Transition::Status::kEnabled && offered.op.kind == branch.op.kind &&
-         offered.op.object == branch.op.object && offered.op.choices == branch.op.choices;
+         offered.op.object == branch.op.object && offered.op.choices == branch.op.choices &&
+         !(with_sleep() && sleep_.is_asleep(branch.agent, branch.choice));
 }
 
 // At a frame without branches: all choices of the first enabled agent that is awake, or of all, in the order of ids.
@@ -131,6 +132,11 @@ void Search::pop() {
   execution_.pop();
   sleep_.pop();
   nodes_.pop_back();
+}
+
+void Search::track_all() {
+  std::fill(enabled_.begin(), enabled_.end(), 0);
+  track(machine_->agents());
 }
 
 void Search::track(std::span<const AgentId> agents) {
@@ -275,8 +281,7 @@ void Search::replay(EventIndex size) {
     CHECK(same_step(machine_->step(recorded.agent, recorded.choice), recorded));
   }
   machine_->set_checking(true);
-  std::fill(enabled_.begin(), enabled_.end(), 0);
-  track(machine_->agents());
+  track_all();
 }
 
 // Gives away all that is left to do at the root frame but for the branch in progress: each enabled step that is awake,

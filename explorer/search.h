@@ -75,6 +75,7 @@ class Search {
   bool judge_source(EventIndex frame);
   Initial rejected_by_sleeper(EventIndex frame, const Sequence& sequence) const;
 
+  void track_all();
   void track(std::span<const AgentId> agents);
   bool is_enabled(AgentId agent) const { return machine_->pending(agent).status == Transition::Status::kEnabled; }
   bool with_sleep() const { return options_.reduction != Reduction::kNone; }

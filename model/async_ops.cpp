@@ -71,6 +71,7 @@ Operation GpuMachine::Impl::completion_of(AsyncOp& op) {
     result.operand = op.copy.complete_bytes == 0 ? 1 : 0;
     result.bytes = op.copy.complete_bytes;
     result.covers = coverage(object(op.copy.barrier), op.bundle, nullptr, 1);
+    result.covers_phase = object(op.copy.barrier).state.phase;
   } else if (op.copy.grouped) {
     result.object = lanes[op.issuer].group;
     result.kind = OpKind::kCopyDone;

@@ -123,6 +123,12 @@ Outcome evaluate_word(const Operation& op, const ObjectState& state) {
   return out;
 }
 
+// A wait that no arrival can be known to follow, for what is known of its agent's bit may mean an earlier wait.
+bool second_wait(const Operation& op, const ObjectState& state) {
+  const bool known = op.covers_phase == state.phase && (op.covers & op.waiter_bit) != 0;
+  return op.waiter_bit == 0 || known || (state.waits & op.waiter_bit) != 0;
+}
+
 void complete_if_due(const Operation& op, Outcome& out) {
   ObjectState& s = out.after;
   if (op.covers_phase == s.phase) s.waits &= ~(op.covers & ~kNeverCovered);
@@ -201,7 +207,7 @@ Outcome evaluate_barrier(const Operation& op, const ObjectState& state) {
     case OpKind::kWaitParity:
       out.effect = Effect::kWait;
       out.enabled = (state.phase & 1) != (op.operand & 1);
-      s.waits |= (s.waits & op.waiter_bit) != 0 || op.waiter_bit == 0 ? kNeverCovered : op.waiter_bit;
+      s.waits |= second_wait(op, state) ? kNeverCovered : op.waiter_bit;
       break;
     case OpKind::kBarrierArrive:
       if (s.awaited == 0) s.awaited = op.bytes == 0 ? -1 : static_cast<int32_t>(op.bytes);

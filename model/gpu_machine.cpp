@@ -403,8 +403,10 @@ void GpuMachine::post(ThreadId thread, const VisibleOp& op) {
   VisibleOp full = op;
   full.lanes = op.lanes == 0 ? t.lanes : op.lanes & t.lanes;
   if (op.op.kind == OpKind::kWaitParity) full.op.waiter_bit = impl_->waiter_bit(t);
-  if (op.op.kind == OpKind::kArrive || op.op.kind == OpKind::kExpectTx) {
-    full.op.covers = impl_->coverage(impl_->object(op.op.object), kNoBundle, &t.clocks, full.lanes);
+  if (op.op.kind == OpKind::kArrive || op.op.kind == OpKind::kExpectTx || op.op.kind == OpKind::kWaitParity) {
+    const Object& barrier = impl_->object(op.op.object);
+    full.op.covers = impl_->coverage(barrier, kNoBundle, &t.clocks, full.lanes);
+    full.op.covers_phase = barrier.state.phase;
   }
   if (op.op.kind == OpKind::kUpdate) full.op.releases = op.order == Order::kRelease || op.order == Order::kAcqRel;
   impl_->set_pending(t.agent, full);

@@ -58,8 +58,8 @@ struct Operation {
   Predicate predicate = nullptr; // waits: holds(value, predicate_operand)
   uint64_t predicate_operand = 0;
   int64_t bytes = 0;             // transaction bytes; kBarrierArrive: threads awaited
-  uint64_t covers = 0;           // arrivals: which parity waits made in phase `covers_phase`, the latest of which any
-  uint32_t covers_phase = 0;     // lies there, lie in the agent's control clock (by agent bit)
+  uint64_t covers = 0;           // arrivals, parity waits: which parity waits made in phase `covers_phase`, the latest of
+  uint32_t covers_phase = 0;     // which any lies there, lie in the agent's control clock (by agent bit)
   uint64_t waiter_bit = 0;       // kWaitParity: the agent's bit in ObjectState::waits
 };
 

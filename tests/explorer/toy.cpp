@@ -188,7 +188,8 @@ class ToyMachine final : public Machine {
     next = {};
     if (op) next.op = *op;
     if (op && (op->kind == OpKind::kWaitParity)) next.op.waiter_bit = uint64_t{1} << index(agent);
-    if (op && op->kind == OpKind::kArrive && state(agent).knows.contains(index(op->object))) {
+    const bool passes = op && (op->kind == OpKind::kArrive || op->kind == OpKind::kWaitParity);
+    if (passes && state(agent).knows.contains(index(op->object))) {
       const Known& known = state(agent).knows[index(op->object)];
       next.op.covers = known.waits;
       next.op.covers_phase = known.phase;
