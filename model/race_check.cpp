@@ -39,6 +39,7 @@ bool conflict(const AccessRecord& a, const AccessRecord& b, const ScopeMap& scop
 bool as_strong(const AccessRecord& now, const AccessRecord& old) {
   if (now.operation) return false;
   if (!writes(now.mode) && now.mode != old.mode) return false;
+  if (now.unchanged && writes(old.mode) && !old.unchanged) return false;  // a load may race with it and not with this one
   if (now.begin > old.begin && now.end < old.end) return false;
   return !now.strong || (old.strong && old.scope == now.scope && old.begin == now.begin && old.end == now.end);
 }
@@ -196,7 +197,7 @@ Cause GpuMachine::Impl::cause_of(const AccessRecord& now, const AccessRecord& be
   const auto seen = [&](ClockKind row) {
     return all_stamps(before, [&](uint32_t component) { return view.at(row, component) >= before.tick; });
   };
-  if (seen(kGeneric)) return Cause::kProxyFence;
+  if (seen(kGeneric) && (now.async || before.async)) return Cause::kProxyFence;
   if (seen(kHanded)) return Cause::kScope;
   return Cause::kNoSynchronization;
 }

@@ -276,6 +276,12 @@ uint32_t copies(const DataKernel& kernel) {
   return count;
 }
 
+size_t operations(const DataKernel& kernel) {
+  size_t count = 0;
+  for (const std::vector<Act>& thread : kernel.threads) count += thread.size();
+  return count;
+}
+
 std::vector<DataKernel> all_kernels(const Alphabet& alphabet, uint32_t threads, uint32_t length) {
   const std::vector<std::vector<Act>> choices = sequences(alphabet, length);
   std::vector<DataKernel> all;

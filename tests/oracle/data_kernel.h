@@ -68,6 +68,7 @@ struct DataKernel {
 std::string text(const DataKernel& kernel);  // "load x; store x | await x"
 Kernel build(const DataKernel& kernel, bool plain_steps = false);
 uint32_t copies(const DataKernel& kernel);
+size_t operations(const DataKernel& kernel);
 
 // All kernels of `threads` threads with 1 to `length` operations each, one of each set that differ in the order of
 // their threads (which only renames them: what a thread stores is never compared).
