@@ -169,7 +169,7 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
   op.done = true;
   if (op.copy.barrier == kNoObject) return;
   Object& o = object(op.copy.barrier);
-  const FindingSite here = site_of(op.agent, 1, "completion", op.copy.site);
+  const auto here = [&] { return site_of(op.agent, 1, "completion", op.copy.site); };
   if (o.sort == ObjectSort::kMbarrier) {
     const Range range{o.region, o.offset, 8};
     const ClockView view{&pool, op.bundle, op.component, nullptr};
@@ -182,7 +182,7 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
     return;
   }
   if (outcome.overrun) {
-    report(FindingKind::kBarrierMisuse, object_name(op.copy.barrier), "an arrival beyond the pending count", {here});
+    report(FindingKind::kBarrierMisuse, object_name(op.copy.barrier), "an arrival beyond the pending count", {here()});
     return;
   }
   while (o.phases.size() <= outcome.phase) o.phases.emplace_back();
@@ -193,13 +193,14 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
   if (op.copy.complete_bytes == 0) {  // one arrival: it hands on what its issuer had done when it was issued
     pool.join(list.entry(pool, op.issuer_block, Scope::kSystem, 0), op.bundle);
   }
+  o.steps.push_back({op.agent, 1, op.copy.site, "completion"});
   if (o.arrivals_control == kNoBundle) o.arrivals_control = pool.allocate();
   pool.join_row(o.arrivals_control, kControl, op.bundle, kControl);
   if (outcome.after.pending == 0 && outcome.after.tx < 0 && !outcome.completes) {
     report(FindingKind::kBarrierMisuse, object_name(op.copy.barrier), "more bytes completed than the phase expects",
-           {here});
+           {here()});
   }
-  if (outcome.completes) complete_phase(op.copy.barrier, outcome, here);
+  if (outcome.completes) complete_phase(op.copy.barrier, outcome);
 }
 
 void GpuMachine::Impl::step_async(AsyncOp& op, const Outcome& outcome) {

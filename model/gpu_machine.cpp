@@ -70,6 +70,7 @@ void GpuMachine::Impl::reset_object(Object& o) {
   o.observations.clear();
   o.parity_waits.clear();
   o.arrived.clear();
+  o.steps.clear();
   o.arrivals_control = kNoBundle;
   o.pending.clear();
   o.dead_uses.clear();

@@ -40,6 +40,14 @@ struct Observation {
   AgentId agent = kNoAgent;
 };
 
+// A step of an mbarrier's running phase, for reports.
+struct PhaseStep {
+  AgentId agent = kNoAgent;
+  LaneMask lanes = 1;
+  SiteId site = kNoSite;
+  const char* role = "";
+};
+
 struct WordCell {
   uint8_t begin = 0, size = 0;
   ReleaseList released;
@@ -59,6 +67,7 @@ struct Object {
   std::vector<Observation> observations;   // of the last completed phase
   std::vector<Observation> parity_waits;   // made in the running phase
   std::vector<std::pair<uint32_t, LaneMask>> arrived;  // named barriers: who arrived in the running phase
+  std::vector<PhaseStep> steps;            // mbarriers: of the running phase
   BundleId arrivals_control = kNoBundle;   // row kControl: of the running phase's steps
   std::vector<WordCell> words;
   std::vector<AgentId> pending;            // agents whose pending transition is on this object
@@ -264,7 +273,7 @@ struct GpuMachine::Impl {
   void perform_group_wait(Thread& t, const VisibleOp& op, LaneMask who);
   void use_barrier(Thread& t, LaneMask who, Object& o, AccessMode mode);
   void init_barrier(Object& o, const Outcome& outcome);
-  void complete_phase(ObjectId id, const Outcome& outcome, const FindingSite& site);
+  void complete_phase(ObjectId id, const Outcome& outcome);
   bool in_control(const Object& o, const Observation& seen) const;
   uint64_t coverage(const Object& o, BundleId control, const ThreadClocks* clocks, LaneMask who) const;
   ReleaseList& running(Object& o);

@@ -1,6 +1,7 @@
 // What visible operations do to clocks and memory: atomics, mbarriers, other barriers, group waits.
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <cstring>
 
 #include "model/check.h"
@@ -187,6 +188,7 @@ void GpuMachine::Impl::init_barrier(Object& o, const Outcome& outcome) {
   for (ReleaseList& list : o.phases) list.clear(pool);
   o.observations.clear();
   o.parity_waits.clear();
+  o.steps.clear();
   pool.release(o.arrivals_control);
   o.arrivals_control = kNoBundle;
   if (!outcome.after.live) return;
@@ -231,15 +233,15 @@ void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask 
   while (o.phases.size() <= outcome.phase) o.phases.emplace_back();
   ReleaseList& list = o.phases[outcome.phase];
   const bool named = op.op.kind == OpKind::kBarrierArrive || op.op.kind == OpKind::kBarrierExit;
-  const FindingSite here = site_of(t.agent, who, "arrive", op.site);
+  const auto here = [&] { return site_of(t.agent, who, "arrive", op.site); };
   if (outcome.overrun) {
-    report(FindingKind::kBarrierMisuse, object_name(op.op.object), "an arrival beyond the pending count", {here});
+    report(FindingKind::kBarrierMisuse, object_name(op.op.object), "an arrival beyond the pending count", {here()});
     return;
   }
   if (op.op.kind == OpKind::kBarrierArrive) {
     const int32_t asked = op.op.bytes == 0 ? -1 : static_cast<int32_t>(op.op.bytes);
     if (event.before.awaited != 0 && event.before.awaited != asked) {
-      report(FindingKind::kDivergence, object_name(op.op.object), "threads arrive with different thread counts", {here});
+      report(FindingKind::kDivergence, object_name(op.op.object), "threads arrive with different thread counts", {here()});
     }
     const bool again = o.sort == ObjectSort::kNamedBarrier &&
                        std::any_of(o.arrived.begin(), o.arrived.end(), [&](const auto& entry) {
@@ -247,7 +249,7 @@ void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask 
                        });
     if (again) {
       report(FindingKind::kBarrierMisuse, object_name(op.op.object),
-             "a second arrival in one generation of the barrier counts towards it", {here}, true);
+             "a second arrival in one generation of the barrier counts towards it", {here()}, true);
     }
     o.arrived.emplace_back(t.base, who);
   }
@@ -263,14 +265,15 @@ void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask 
       }
     }
     if (!named) {
+      o.steps.push_back({t.agent, who, op.site, "arrive"});
       if (o.arrivals_control == kNoBundle) o.arrivals_control = pool.allocate();
       t.clocks.publish_row(pool, who, kControl, o.arrivals_control);
     }
   }
   if (o.sort == ObjectSort::kMbarrier && outcome.after.pending == 0 && outcome.after.tx < 0 && !outcome.completes) {
-    report(FindingKind::kBarrierMisuse, object_name(op.op.object), "more bytes completed than the phase expects", {here});
+    report(FindingKind::kBarrierMisuse, object_name(op.op.object), "more bytes completed than the phase expects", {here()});
   }
-  if (outcome.completes) complete_phase(op.op.object, outcome, here);
+  if (outcome.completes) complete_phase(op.op.object, outcome);
 }
 
 // One lane is enough: the lanes of a thread observe together.
@@ -284,14 +287,20 @@ bool GpuMachine::Impl::in_control(const Object& o, const Observation& seen) cons
 
 // The discipline of phases (PTX ISA, mbarrier: "tracking asynchronous operations" and phase of the mbarrier object): a
 // phase may only be completed by those who know that somebody observed the one before it.
-void GpuMachine::Impl::complete_phase(ObjectId id, const Outcome& outcome, const FindingSite& site) {
+void GpuMachine::Impl::complete_phase(ObjectId id, const Outcome& outcome) {
   Object& o = object(id);
   if (o.sort == ObjectSort::kMbarrier && outcome.phase > 0) {
     const bool observed = std::any_of(o.observations.begin(), o.observations.end(),
                                       [&](const Observation& seen) { return in_control(o, seen); });
-    if (!observed) {
+    if (!observed) {  // the steps of a phase commute: all of them are named, not the one that came last
+      std::sort(o.steps.begin(), o.steps.end(), [](const PhaseStep& a, const PhaseStep& b) {
+        return std::tie(a.site, a.agent) < std::tie(b.site, b.agent);
+      });
+      std::vector<FindingSite> sites;
+      for (const PhaseStep& step : o.steps) sites.push_back(site_of(step.agent, step.lanes, step.role, step.site));
       report(FindingKind::kBarrierMisuse, object_name(id),
-             "a phase completes although nobody who arrived in it is known to have observed the phase before", {site});
+             "a phase completes although nobody who arrived in it is known to have observed the phase before",
+             std::move(sites));
     }
     for (const Observation& seen : o.observations) {
       if (!seen.own_phase || in_control(o, seen)) continue;
@@ -302,6 +311,7 @@ void GpuMachine::Impl::complete_phase(ObjectId id, const Outcome& outcome, const
   o.observations.clear();
   o.parity_waits.clear();
   o.arrived.clear();
+  o.steps.clear();
   pool.release(o.arrivals_control);
   o.arrivals_control = kNoBundle;
   while (o.phases.size() <= outcome.phase + 1) o.phases.emplace_back();

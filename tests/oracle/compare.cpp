@@ -32,7 +32,7 @@ std::string digest(const Kernel& kernel, const Finding& finding) {
   }
   std::sort(sites.begin(), sites.end());
   std::string text = std::string(name(finding.kind)) + (finding.strict ? " strict " : " ") + name(finding.cause) + " " +
-                     finding.object + " (" + finding.message + ")";
+                     finding.object;
   for (const std::string& site : sites) text += ", " + site;
   return text;
 }
