@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kCharacter = 6.2;    // points, of a label's letters
 constexpr double kRow = 62, kGap = 46;  // points between rows, and between columns
-constexpr size_t kMaxLabel = 40, kMaxSource = 46;
+constexpr size_t kMaxLabel = 48, kMaxSource = 46;
 
 using Attributes = std::vector<std::pair<const char*, std::string>>;
 
@@ -165,7 +165,7 @@ class Picture {
   void label_events() {
     for (const size_t event : slice_.events) {
       const RecordedEvent& e = recording_.events[event];
-      Row row{{"", shortened(e.text, kMaxLabel), small_lines(e.site)}, e.agent, event, false};
+      Row row{{"", shortened(short_instructions(e.text), kMaxLabel), small_lines(e.site)}, e.agent, event, false};
       for (size_t i = 0; i < slice_.marked.size(); ++i) {
         if (slice_.marked[i] != event) continue;
         row.marked = true;
@@ -175,7 +175,7 @@ class Picture {
     }
     for (const Slice::Waiter& waiter : slice_.waiters) {
       const SiteId at = recording_.finding.sites[waiter.site].site;
-      rows_.push_back({{role(waiter.site), site(at).instruction, small_lines(at)}, waiter.agent, Slice::kNone, true});
+      rows_.push_back({{role(waiter.site), short_instruction(site(at).instruction), small_lines(at)}, waiter.agent, Slice::kNone, true});
     }
   }
 

@@ -9,7 +9,7 @@
 namespace warpcheck {
 namespace {
 
-constexpr size_t kMaxCell = 40;
+constexpr size_t kMaxCell = 48;
 constexpr size_t kMaxName = 28;
 
 const Site& site_of(const Recording& recording, SiteId id) {
@@ -44,7 +44,7 @@ class Timeline {
     }
     for (const size_t event : slice_.events) {
       const bool marked = std::find(slice_.marked.begin(), slice_.marked.end(), event) != slice_.marked.end();
-      add(fmt::format("{}", event + 1), recording_.events[event].agent, recording_.events[event].text, marked);
+      add(fmt::format("{}", event + 1), recording_.events[event].agent, short_instructions(recording_.events[event].text), marked);
     }
     for (const Slice::Waiter& waiter : slice_.waiters) {
       const FindingSite& site = recording_.finding.sites[waiter.site];
@@ -106,7 +106,7 @@ std::string site_lines(const Recording& recording, const Sources& sources) {
     const Site& site = site_of(recording, sites[i].site);
     result += without_trailing_spaces(fmt::format("  ({}) {}   {}   {}   {}", i + 1, padded(sites[i].role, role),
                                                   padded(sites[i].agent, agent), padded(place(site), where),
-                                                  site.instruction));
+                                                  short_instruction(site.instruction)));
     const std::string text = sources.text(best_line(site));
     if (!text.empty()) result += fmt::format("        {}\n", text);
   }
@@ -116,7 +116,7 @@ std::string site_lines(const Recording& recording, const Sources& sources) {
 std::string quoted(const Recording& recording, size_t event) {
   const RecordedEvent& e = recording.events[event];
   const std::string at = place(site_of(recording, e.site));
-  return fmt::format("`{}` of {}{}", e.text, agent_name(recording, e.agent), at.empty() ? "" : " (" + at + ")");
+  return fmt::format("`{}` of {}{}", short_instructions(e.text), agent_name(recording, e.agent), at.empty() ? "" : " (" + at + ")");
 }
 
 std::string no_synchronization(const Recording& recording, const Slice& slice) {

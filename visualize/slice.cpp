@@ -25,7 +25,9 @@ class Order {
         issues_[event.agent] = issue;
       }
       for (const uint32_t from : event.after) {
-        if (from < i && events_[from].agent != event.agent) before_[i].push_back({from, i, Kind::kSync});
+        if (from < i && events_[from].agent != event.agent && from != issue_of(event.agent)) {
+          before_[i].push_back({from, i, Kind::kSync});
+        }
       }
       last[event.agent] = i;
     }
@@ -58,10 +60,10 @@ class Order {
   }
 
  private:
-  // The issuer's event that bore the operation: its latest at the same site, else simply its latest.
+  // The issuer's event that bore the operation: the one that its first event is after, else the issuer's latest.
   size_t issue_before(const RecordedEvent& first, size_t latest) const {
-    for (size_t i = latest + 1; i-- > 0;) {
-      if (events_[i].agent == first.born_by && events_[i].site == first.site) return i;
+    for (const uint32_t from : first.after) {
+      if (from <= latest && events_[from].agent == first.born_by) return from;
     }
     return latest;
   }
@@ -200,12 +202,12 @@ class Slicer {
     std::set<AgentId> begun;
     for (const size_t at : slice_.events) {
       const RecordedEvent& event = recording_.events[at];
+      const size_t issue = order_.issue_of(event.agent);
       if (begun.insert(event.agent).second) {
-        const size_t issue = order_.issue_of(event.agent);
         if (issue != Slice::kNone && shown_.contains(issue)) slice_.edges.push_back({issue, at, true});
       }
       for (const uint32_t from : event.after) {
-        if (shown_.contains(from) && recording_.events[from].agent != event.agent) {
+        if (from != issue && shown_.contains(from) && recording_.events[from].agent != event.agent) {
           slice_.edges.push_back({from, at, false});
         }
       }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <tuple>
@@ -36,6 +37,26 @@ std::string place(const Site& site) {
   const SourceLine& line = best_line(site);
   if (line.file.empty()) return line.line == 0 ? "" : fmt::format("line {}", line.line);
   return fmt::format("{}:{}", file_name(line.file), line.line);
+}
+
+std::string short_instruction(const std::string& instruction) {
+  size_t end = 0;
+  for (int part = 0; part < 3 && end != std::string::npos; ++part) end = instruction.find('.', end + 1);
+  return instruction.substr(0, end);
+}
+
+std::string short_instructions(const std::string& text) {
+  std::string result;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const bool opcode = word.size() > 12 && std::islower(static_cast<unsigned char>(word[0])) != 0 &&
+                        word.find('[') == std::string::npos;
+    result += opcode ? short_instruction(word) : word;
+    if (end < text.size()) result += ' ';
+    begin = end + 1;
+  }
+  return result;
 }
 
 std::string line_ranges(std::vector<SourceLine> lines) {

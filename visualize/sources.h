@@ -16,6 +16,12 @@ const SourceLine& best_line(const Site& site);
 // "ring.cu:41" of that line, without the path; "" when unknown.
 std::string place(const Site& site);
 
+// An instruction without its many modifiers: "cp.async.bulk" of "cp.async.bulk.shared::cluster.global...".
+std::string short_instruction(const std::string& instruction);
+
+// The same for each instruction inside a text.
+std::string short_instructions(const std::string& text);
+
 // Lines of files as ranges: {"ring.cu:80", "ring.cu:81", "a.cu:3"} as "ring.cu:80-81, a.cu:3". Sorts and removes doubles.
 std::string line_ranges(std::vector<SourceLine> lines);
 

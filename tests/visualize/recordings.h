@@ -40,13 +40,13 @@ inline Recording ring_race() {
   add(0, 4, true, "try_wait empty[0]: true", "empty[0]", 1);
   add(0, 5, true, "arrive.expect_tx full[0]", "full[0]", 2);
   add(0, 6, false, "issue copy to ring[0]", "ring[0][0..31]", 3);
-  add(2, 6, true, "write ring[0][0..31]", "ring[0][0..31]", 3, {}, AgentId{0});
+  add(2, 6, true, "write ring[0][0..31]", "ring[0][0..31]", 3, {6}, AgentId{0});
   add(1, 7, true, "try_wait full[0]: true", "full[0]", 4, {5, 7});
   add(1, 8, true, "arrive empty[0] -> phase 1", "empty[0]", 5);
   add(0, 9, true, "try_wait empty[0]: true", "empty[0]", 1, {9});
   add(0, 10, true, "arrive.expect_tx full[0]", "full[0]", 2);
   add(0, 11, false, "issue copy to ring[0]", "ring[0][0..31]", 3);
-  add(4, 11, true, "write ring[0][0..31]", "ring[0][0..31]", 3, {}, AgentId{0});
+  add(4, 11, true, "write ring[0][0..31]", "ring[0][0..31]", 3, {12}, AgentId{0});
   add(1, 12, false, "read ring[0][0..31]", "ring[0][0..31]", 6);
   r.finding.kind = FindingKind::kRace;
   r.finding.cause = Cause::kNoSynchronization;
