@@ -1,0 +1,173 @@
+// Lanes that part and meet, values that take effect, instructions that are not supported.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "kernel.h"
+
+namespace warpcheck::ptx {
+namespace {
+
+using testing::check;
+using testing::describe;
+using testing::errors;
+using testing::launch;
+using testing::result;
+
+const std::string kStore =
+    "\nld.param.u64 %rd0, [out]; mov.u32 %r30, %tid.x; mul.wide.u32 %rd1, %r30, 4; add.s64 %rd0, %rd0, %rd1; st.global.u32 [%rd0], %r0; ret;";
+
+TEST(Lanes, PartAndMeetInsideAThread) {
+  const std::string body =
+      "mov.u32 %r1, %laneid; and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra EVEN; mov.u32 %r0, 100; bra END;\n"
+      "EVEN: mov.u32 %r0, 200; END: add.u32 %r0, %r0, %r1;" + kStore;
+  const auto out = result(body, 32, 32);
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (i % 2 == 0 ? 200 : 100) + i);
+}
+
+TEST(Lanes, LoopDifferentNumbersOfTimes) {
+  const std::string body = "mov.u32 %r1, %laneid; mov.u32 %r0, 0; mov.u32 %r2, 0;\n"
+                           "L: add.u32 %r0, %r0, %r2; add.u32 %r2, %r2, 1; setp.le.u32 %p1, %r2, %r1; @%p1 bra L;" + kStore;
+  const auto out = result(body, 32, 32);
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i * (i + 1) / 2);
+}
+
+TEST(Lanes, MeetAgainAtAShuffle) {
+  const std::string body =
+      "mov.u32 %r1, %laneid; setp.lt.u32 %p1, %r1, 7; @%p1 bra A; mov.u32 %r2, 1000; bra B; A: mov.u32 %r2, 2000;\n"
+      "B: add.u32 %r2, %r2, %r1; shfl.sync.bfly.b32 %r0, %r2, 31, 31, -1;" + kStore;
+  const auto out = result(body, 32, 32);
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], (31 - i < 7 ? 2000 : 1000) + 31 - i);
+}
+
+TEST(Lanes, ThatSynchronizeApartMeetAtTheRendezvous) {
+  LaunchSpec spec = launch(32, 32);
+  spec.buffers[0].expect = Contents{};
+  for (uint64_t i = 0; i < 32; ++i) spec.buffers[0].expect->elements.emplace_back(31 - i);
+  // One lane initializes a barrier by itself; then all lanes elect and shuffle together.
+  const auto result = check(
+      ".shared .align 8 .u64 bar; .shared .b32 s[32]; mov.u32 %r1, %laneid; setp.eq.u32 %p1, %r1, 3; @%p1 mbarrier.init.shared.b64 [bar], 32;\n"
+      "mov.u32 %r3, s; mad.lo.u32 %r4, %r1, 4, %r3; st.shared.u32 [%r4], %r1; bar.warp.sync -1;\n"
+      "xor.b32 %r5, %r1, 31; mad.lo.u32 %r4, %r5, 4, %r3; ld.shared.u32 %r0, [%r4];" + kStore, spec);
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+  EXPECT_EQ(result.executions, 1U);
+}
+
+TEST(Lanes, OfOneWarpRaceWithoutABarrier) {
+  const auto result = check(
+      ".shared .b32 s[32]; mov.u32 %r1, %laneid; mov.u32 %r3, s; mad.lo.u32 %r4, %r1, 4, %r3; st.shared.u32 [%r4], %r1;\n"
+      "xor.b32 %r5, %r1, 31; mad.lo.u32 %r4, %r5, 4, %r3; ld.shared.u32 %r0, [%r4];" + kStore, launch(32, 32));
+  EXPECT_FALSE(errors(result, FindingKind::kRace).empty()) << describe(result);
+}
+
+TEST(Lanes, NeverWaitForEachOtherAtAJoin) {
+  // Lane 0 waits for a barrier on which lane 1 arrives behind the join.
+  const auto result = check(
+      ".shared .align 8 .u64 bar; mov.u32 %r1, %laneid; setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [bar], 1; bar.sync 0;\n"
+      "@!%p1 bra J; W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra W;\n"
+      "J: setp.eq.u32 %p3, %r1, 1; @%p3 mbarrier.arrive.shared.b64 _, [bar]; mov.u32 %r0, 1;" + kStore, launch(2, 2));
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+}
+
+TEST(Lanes, ContendingForAWordMeetEveryOrder) {
+  const std::string body = "ld.param.u64 %rd0, [out]; atom.global.add.u32 %r1, [%rd0], 1; mov.u32 %r30, %tid.x; add.u32 %r30, %r30, 1;\n"
+                           "mul.wide.u32 %rd1, %r30, 4; add.s64 %rd0, %rd0, %rd1; st.global.u32 [%rd0], %r1; ret;";
+  const auto result = check(body, launch(3, 4));
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+  EXPECT_EQ(result.executions, 6U);
+}
+
+TEST(Lanes, ReducingOneWordTakeOneStep) {
+  LaunchSpec spec = launch(64, 1);
+  spec.buffers[0].expect = Contents{{2016}};
+  const auto result = check("ld.param.u64 %rd0, [out]; mov.u32 %r1, %tid.x; red.global.add.u32 [%rd0], %r1; ret;", spec);
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+  EXPECT_EQ(result.executions, 1U);
+}
+
+TEST(Values, UninitializedOnesSpeakWhenTheyTakeEffect) {
+  const std::string load = ".shared .b32 s[4]; ld.shared.u32 %r1, [s]; add.u32 %r0, %r1, 1;";
+  EXPECT_TRUE(errors(check(load + " ret;", launch(1, 1)), FindingKind::kUninitializedRead).empty());
+  const auto stored = check(load + kStore, launch(1, 1));
+  ASSERT_EQ(errors(stored, FindingKind::kUninitializedRead).size(), 1U) << describe(stored);
+  EXPECT_EQ(errors(stored, FindingKind::kUninitializedRead)[0].object, "shared s[0]");
+  const auto decided = check(load + " setp.eq.u32 %p1, %r0, 0; @%p1 ret; ret;", launch(1, 1));
+  EXPECT_EQ(errors(decided, FindingKind::kUninitializedRead).size(), 1U) << describe(decided);
+}
+
+TEST(Values, OpaqueOnesMayBeStoredButNotDecide) {
+  const std::string opaque = "mov.f32 %f1, 0f3F800000; ex2.approx.f32 %f2, %f1; mov.b32 %r0, %f2;";
+  EXPECT_EQ(check(opaque + kStore, launch(1, 1)).verdict, Verdict::kVerified);
+  const auto decided = check(opaque + "setp.eq.u32 %p1, %r0, 0; @%p1 ret; ret;", launch(1, 1));
+  EXPECT_EQ(decided.verdict, Verdict::kIncomplete) << describe(decided);
+}
+
+TEST(Instruction, NotSupportedMakesTheVerdictIncompleteOnlyWhereReached) {
+  EXPECT_EQ(check("banana.b32 %r1, %r2; ret;", launch(1, 1)).verdict, Verdict::kIncomplete);
+  EXPECT_EQ(check("bra L; banana.b32 %r1, %r2; L: ret;", launch(1, 1)).verdict, Verdict::kVerified);
+  EXPECT_EQ(check("add.cc.u32 %r1, %r2, 1; ret;", launch(1, 1)).verdict, Verdict::kIncomplete);
+}
+
+TEST(Instruction, NotSupportedHidesWhatItWouldHaveCaused) {
+  const auto result = check(
+      ".shared .align 8 .u64 bar; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [bar], 1; bar.sync 0;\n"
+      "@!%p1 bra W; banana; mbarrier.arrive.shared.b64 _, [bar]; ret;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra W; ret;", launch(64, 1));
+  EXPECT_EQ(result.verdict, Verdict::kIncomplete) << describe(result);
+}
+
+TEST(Instruction, TrapIsAnAssertion) {
+  EXPECT_EQ(errors(check("trap;", launch(1, 1)), FindingKind::kAssertion).size(), 1U);
+}
+
+TEST(Loops, WithoutEndHitTheLimit) {
+  const auto result = check("L: bra L;", launch(1, 1));
+  EXPECT_EQ(result.verdict, Verdict::kIncomplete) << describe(result);
+  ASSERT_EQ(errors(result, FindingKind::kLimit).size(), 1U);
+}
+
+TEST(Loops, ThatActOnAFailingTestAreNotWaits) {
+  const auto result = check(
+      ".shared .align 8 .u64 bar; mbarrier.init.shared.b64 [bar], 1; mov.u32 %r0, 0;\n"
+      "W: add.u32 %r0, %r0, 1; mbarrier.try_wait.parity.shared.b64 %p2, [bar], 1; @!%p2 bra W;" + kStore, launch(1, 1));
+  EXPECT_EQ(result.verdict, Verdict::kIncomplete) << describe(result);
+}
+
+TEST(Loops, WithTriesAndClocksAreWaits) {
+  const auto result = check(
+      ".shared .align 8 .u64 bar; mbarrier.init.shared.b64 [bar], 1; mov.u64 %rd5, %globaltimer; mov.u32 %r5, 0; bra W; N: add.s32 %r5, %r5, 1;\n"
+      "W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 1; selp.b32 %r6, 1, 0, %p2; setp.eq.s32 %p3, %r6, 0; @%p3 bra A; bra DONE;\n"
+      "A: setp.lt.s32 %p4, %r5, 16; @%p4 bra N; mov.u64 %rd6, %globaltimer; sub.s64 %rd7, %rd6, %rd5; setp.lt.s64 %p5, %rd7, 40000;\n"
+      "@%p5 bra W; nanosleep.u32 100; bra W; DONE: mov.u32 %r0, 1;" + kStore, launch(1, 1));
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+}
+
+TEST(Memory, OutOfBoundsNamesTheBuffer) {
+  const auto above = errors(check("ld.param.u64 %rd0, [out]; st.global.u32 [%rd0+4], 1; ret;", launch(1, 1)), FindingKind::kOutOfBounds);
+  ASSERT_EQ(above.size(), 1U);
+  EXPECT_NE(above[0].object.find("out"), std::string::npos) << above[0].object;
+  EXPECT_EQ(errors(check("mov.u64 %rd0, 0; ld.global.u32 %r0, [%rd0]; ret;", launch(1, 1)), FindingKind::kOutOfBounds).size(), 1U);
+}
+
+TEST(Memory, MisalignedIsReported) {
+  EXPECT_EQ(errors(check("ld.param.u64 %rd0, [out]; st.global.u32 [%rd0+2], 1; ret;", launch(1, 2)), FindingKind::kMisaligned).size(), 1U);
+}
+
+TEST(Result, NamesTheFirstElementThatDiffers) {
+  LaunchSpec spec = launch(1, 4);
+  spec.buffers[0].expect = Contents{{std::nullopt, 0, 7, 8}};
+  const auto result = check("ld.param.u64 %rd0, [out]; st.global.u32 [%rd0], 5; ret;", spec);
+  const auto found = errors(result, FindingKind::kWrongResult);
+  ASSERT_EQ(found.size(), 1U) << describe(result);
+  EXPECT_EQ(found[0].message, "out[2]: found 0, expected 7");
+}
+
+TEST(Program, CanBeSharedAmongThreads) {
+  const auto program = make_program(launch(32, 32), testing::entry("mov.u32 %r0, %laneid;" + kStore), "k.ptx");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { EXPECT_EQ(explore(*program, {}).verdict, Verdict::kVerified); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace warpcheck::ptx
