@@ -85,8 +85,6 @@ Command parse_command_line(int argc, const char* const* argv) {
   CLI::App app(kAbout, "warpcheck");
   app.footer(kExamples);
   app.set_version_flag("--version", kTool);
-  app.require_subcommand(1);
-
   CheckOptions check_options;
   CLI::App* check = app.add_subcommand("check", "Check launches: FILE is a launch file (.toml) or PTX with flags");
   check->footer(kExamples);
@@ -106,6 +104,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   graph->add_option("COUNTEREXAMPLE", graph_options.counterexample, "A file such as race-1.json")->required();
   graph->add_option("-o,--output", graph_options.output, "Picture to write: .svg, .dot, .png")->required();
 
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first.empty() || (first[0] != '-' && app.get_subcommand_no_throw(first) == nullptr)) {
+    throw InputError(fmt::format("found {}, expected one of check, replay, graph (see warpcheck --help)",
+                                 first.empty() ? "no command" : "'" + first + "'"));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -118,7 +121,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (check->parsed()) return check_options;
   if (replay->parsed()) return replay_options;
-  return graph_options;
+  if (graph->parsed()) return graph_options;
+  throw InputError("found no command, expected one of check, replay, graph (see warpcheck --help)");
 }
 
 }  // namespace warpcheck::cli
