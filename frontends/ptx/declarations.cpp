@@ -29,8 +29,9 @@ void parse_attributes(Cursor& cursor, PtxVariable& variable, uint32_t& vector) {
     const Token& token = cursor.next();
     const std::string_view name = token.text.substr(1);
     if (name == "align") {
+      const Token& size = cursor.peek();
       variable.align = cursor.integer("an alignment", uint64_t{1} << 20);
-      if (variable.align == 0 || (variable.align & (variable.align - 1)) != 0) cursor.fail(token, "a power of two as alignment");
+      if (variable.align == 0 || (variable.align & (variable.align - 1)) != 0) cursor.fail(size, "a power of two as alignment");
     } else if (name == "v2" || name == "v4" || name == "v8") {
       vector = static_cast<uint32_t>(name[1] - '0');
     } else if (name == "ptr") {
