@@ -44,7 +44,7 @@ build() {  # build PRESET
 check_example() {
   local code=0
   say "warpcheck check $1"
-  build/release/bin/warpcheck check "$1" --out build/demo </dev/null || code=$?
+  build/release/bin/warpcheck check "$1" --out "build/demo/$(basename "$1" .toml)" </dev/null || code=$?
   if ((code != $2)); then
     say "Exit code $code, expected $2"
     exit 1
@@ -54,11 +54,10 @@ check_example() {
 demo() {
   install_missing
   build release
-  mkdir -p build/demo
-  rm -f build/demo/race-*.json build/demo/race-*.svg
+  rm -rf build/demo
   check_example examples/ring/ring.toml 0
   check_example examples/ring/ring_broken.toml 1
-  say "The picture of the race: build/demo/race-1.svg"
+  say "The picture of the race: build/demo/ring_broken/race-1.svg"
 }
 
 tests() {

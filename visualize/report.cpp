@@ -170,10 +170,10 @@ std::string explanation(const Recording& recording, const Slice& slice) {
     case Cause::kNotAwaited:
       return fmt::format("not ordered: nobody observed the completion of {} before {}", asynchronous, other);
     case Cause::kScope:
-      return "not ordered: synchronization leads from one to the other, but its scope is too narrow for both threads";
+      return "not ordered: they are synchronized, but at a scope too narrow for both threads";
     case Cause::kProxyFence:
-      return "not ordered: synchronization leads from one to the other, but no proxy fence (fence.proxy.async) stands "
-             "between the generic and the async proxy";
+      return "not ordered: they are synchronized, but no proxy fence (fence.proxy.async) lies between the generic and the "
+             "async access";
     case Cause::kNoSynchronization:
       return "not ordered: " + no_synchronization(recording, slice);
   }
@@ -213,7 +213,7 @@ std::string verdict_report(const RunSummary& summary) {
     result += '\n';
   }
   if (!summary.bounds_hit.empty()) result += fmt::format("      ended by: {}\n", list(summary.bounds_hit));
-  for (const std::string& what : summary.unsupported) result += fmt::format("      not supported: {}\n", what);
+  for (const std::string& what : summary.unsupported) result += fmt::format("      {}\n", what);
   for (const std::string& what : summary.assumptions) result += fmt::format("      assumes: {}\n", what);
   if (summary.warnings != 0) {
     result += fmt::format("      {} by the strict reading alone\n", counted(summary.warnings, "warning"));
