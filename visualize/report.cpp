@@ -121,6 +121,7 @@ std::string quoted(const Recording& recording, size_t event) {
 
 std::string no_synchronization(const Recording& recording, const Slice& slice) {
   constexpr size_t kNone = Slice::kNone;
+  if (slice.connected) return "what leads from one to the other releases or acquires nothing for these lanes";
   if (slice.last_seen.size() != 2 || (slice.last_seen[0] == kNone && slice.last_seen[1] == kNone)) {
     return "no synchronization leads from one to the other";
   }

@@ -100,7 +100,8 @@ class Slicer {
       show_pair(slice_.marked[0], slice_.marked[1]);
     } else {
       for (const FindingSite& place : finding.sites) show_latest_of_agent(place, 2);
-      show_object(finding.kind == FindingKind::kDeadlock ? 16 : 8);
+      for (const size_t event : slice_.marked) show_issue(event);
+      show_object();
     }
     finish();
     return std::move(slice_);
@@ -123,10 +124,9 @@ class Slicer {
   // From the last common points of the past of both, the ways to each.
   void show_pair(size_t a, size_t b) {
     const auto past_a = order_.past(a), past_b = order_.past(b);
-    for (const size_t event : {a, b}) {
-      const size_t issue = order_.issue_of(recording_.events[event].agent);
-      if (issue != Slice::kNone) shown_.insert(issue);
-    }
+    show_issue(a);
+    show_issue(b);
+    slice_.connected = past_b.contains(a) || past_a.contains(b);
     if (past_b.contains(a)) return show_way(past_b, a, b);
     if (past_a.contains(b)) return show_way(past_a, b, a);
     slice_.last_seen[0] = latest_seen(past_b, a);
@@ -141,6 +141,12 @@ class Slicer {
     } else if (seen_b != Slice::kNone) {
       show_way(past_a, seen_b, a);
     }
+  }
+
+  void show_issue(size_t event) {
+    if (event == Slice::kNone) return;
+    const size_t issue = order_.issue_of(recording_.events[event].agent);
+    if (issue != Slice::kNone) shown_.insert(issue);
   }
 
   // Whether `event` belongs to an operation that was issued before `seen`, the last that the other side knows of it.
@@ -188,8 +194,29 @@ class Slicer {
     }
   }
 
-  void show_object(int count) {
-    for (size_t i = recording_.events.size(); i-- > 0 && count > 0;) {
+  // What happened to the object that the finding is about, up to its last place.
+  void show_object() {
+    size_t count = 0;
+    switch (recording_.finding.kind) {
+      case FindingKind::kDeadlock: count = 16; break;
+      case FindingKind::kBarrierMisuse:
+      case FindingKind::kLifetime:
+      case FindingKind::kWrongResult:
+      case FindingKind::kUninitializedRead: count = 8; break;
+      case FindingKind::kRace:
+      case FindingKind::kUnawaitedAsync:
+      case FindingKind::kRegisterHazard:
+      case FindingKind::kOutOfBounds:
+      case FindingKind::kMisaligned:
+      case FindingKind::kDivergence:
+      case FindingKind::kAssertion:
+      case FindingKind::kNondeterminism:
+      case FindingKind::kLimit:
+      case FindingKind::kUnsupported: return;
+    }
+    size_t end = 0;
+    for (const size_t event : slice_.marked) end = std::max(end, event == Slice::kNone ? 0 : event + 1);
+    for (size_t i = end == 0 ? recording_.events.size() : end; i-- > 0 && count > 0;) {
       const RecordedEvent& event = recording_.events[i];
       if (event.object.empty() || recording_.finding.object.find(event.object) == std::string::npos) continue;
       shown_.insert(i);

@@ -29,6 +29,7 @@ struct Slice {
   std::vector<Waiter> waiters;    // sites that never happened: a deadlock's
   // For a pair without any order: by site, the last event of its agent that the other site is ordered after, or kNone.
   std::vector<size_t> last_seen;
+  bool connected = false;         // synchronization leads from one of the pair to the other, if perhaps not for its lanes
 
   static constexpr size_t kNone = static_cast<size_t>(-1);
 };

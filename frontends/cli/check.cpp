@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -56,6 +57,10 @@ class Checked {
     ProgressLine progress(kernel_.program->name());
     explore_with.on_progress = progress.callback();
     result_ = explore(*kernel_.program, explore_with);
+    // What a reader should see first comes first, in reports, files and JSON alike.
+    std::stable_sort(result_.findings.begin(), result_.findings.end(), [this](const auto& a, const auto& b) {
+      return rank(a.finding) < rank(b.finding);
+    });
     summary_ = summarize(kernel_, options_, result_);
   }
 
@@ -69,11 +74,11 @@ class Checked {
 
   std::string report() const {
     std::string text;
-    if (result_.verdict != Verdict::kViolation) text += verdict_report(summary_);
-    for (const std::string& finding : reports_) text += finding;
-    if (result_.verdict == Verdict::kViolation && summary_.findings + summary_.warnings > 1) {
+    // A lone violation says all by itself, and `replay` prints the same.
+    if (result_.verdict != Verdict::kViolation || summary_.findings + summary_.warnings > 1) {
       text += verdict_report(summary_);
     }
+    for (const std::string& finding : reports_) text += finding;
     return text;
   }
 
@@ -96,6 +101,9 @@ class Checked {
   bool is_violation(const Finding& finding) const {
     return !makes_incomplete(finding.kind) && (options_.strict || !finding.strict);
   }
+
+  // Violations, those that an earlier race may have caused, warnings.
+  int rank(const Finding& finding) const { return !is_violation(finding) ? 2 : finding.after_race ? 1 : 0; }
 
   const Finding* first_violation() const {
     for (const FoundFinding& found : result_.findings) {
