@@ -25,7 +25,7 @@ void expect_exact(const Count& count, Reduction reduction, unsigned workers) {
   const CheckResult result = check(program(count.name, count.n), {.reduction = reduction, .workers = workers});
   EXPECT_TRUE(result.verified()) << result;
   EXPECT_EQ(result.executions, count.traces) << "workers: " << workers;
-  if (reduction == Reduction::kOptimal) {
+  if (reduction == Reduction::kOptimal && workers == 1) {  // tasks may meet in a sleep set
     EXPECT_EQ(result.blocked, 0U) << "workers: " << workers;
   }
 }
@@ -38,7 +38,10 @@ TEST_P(TraceCounts, AreExactWithTwoWorkers) { expect_exact(GetParam(), Reduction
 class SmallTraceCounts : public ::testing::TestWithParam<Count> {};
 
 TEST_P(SmallTraceCounts, AreExactWithSourceSets) { expect_exact(GetParam(), Reduction::kSource, 1); }
-TEST_P(SmallTraceCounts, AreExactWithSleepSets) { expect_exact(GetParam(), Reduction::kSleep, 1); }
+TEST_P(SmallTraceCounts, AreExactWithSleepSets) {
+  if (GetParam().n > 10) GTEST_SKIP() << "sleep sets alone run into millions of blocked executions";
+  expect_exact(GetParam(), Reduction::kSleep, 1);
+}
 
 class LargeTraceCounts : public ::testing::TestWithParam<Count> {};
 
@@ -102,7 +105,7 @@ TEST(TraceCounts, TwoCompletionsOfOneArrivalAreTwoTraces) {
     t.wait(full);
   });
   const CheckResult result = check(k);
-  EXPECT_TRUE(result.verified()) << result;
+  EXPECT_EQ(result.verdict, Verdict::kViolation) << "nobody has observed the first phase when the second completes";
   EXPECT_EQ(result.executions, 2U);
   EXPECT_EQ(result.blocked, 0U);
 }

@@ -83,8 +83,10 @@ void run_random(const Alphabet& alphabet, const Settings& settings, Tally& tally
                 std::mt19937_64& random) {
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (uint64_t i = 0; i < count; ++i) {
-    DataKernel kernel = random_kernel(alphabet, 4, 4, random);
-    if (copies(kernel) > 2 || operations(kernel) > 9) continue;
+    DataKernel kernel;
+    do {
+      kernel = random_kernel(alphabet, 4, 4, random);
+    } while (copies(kernel) > 2 || operations(kernel) > 9);
     if (!tally.run(kernel) || (!settings.all && Clock::now() > end)) return;
   }
 }
