@@ -162,7 +162,9 @@ void evaluate_arrive(const Operation& op, Outcome& out) {
 void complete_named_if_due(Outcome& out) {
   ObjectState& s = out.after;
   if (s.awaited == 0) return;
-  if (s.pending < (s.awaited < 0 ? s.expected : s.awaited)) return;
+  const int32_t needed = s.awaited < 0 ? s.expected : s.awaited;
+  if (s.pending < needed) return;
+  if (s.pending > needed) out.in_order = true;  // in another order fewer would have completed the phase
   out.completes = true;
   ++s.phase;
   s.pending = 0;

@@ -332,22 +332,6 @@ AgentId GpuMachine::agent(const AgentKey& key) { return impl_->intern(key); }
 SiteId GpuMachine::site_of(AgentId agent) const { return impl_->agents[index(agent)].visible.site; }
 const std::vector<bool>& GpuMachine::reached() const { return impl_->reached; }
 
-uint64_t GpuMachine::fingerprint() const {
-  uint64_t h = impl_->memory.digest();
-  for (const Object& o : impl_->objects) {
-    if (o.sort == ObjectSort::kGranule || o.sort == ObjectSort::kGroup) continue;
-    const ObjectState& s = o.state;
-    uint64_t x = static_cast<uint64_t>(o.sort) ^ (uint64_t{index(o.region)} << 32U) ^ o.offset;
-    for (const uint64_t part : {uint64_t{s.phase}, static_cast<uint64_t>(s.pending), static_cast<uint64_t>(s.expected),
-                                static_cast<uint64_t>(s.tx), uint64_t{s.live}}) {
-      x = (x ^ part) * 0x9e3779b97f4a7c15ULL;
-      x ^= x >> 29U;
-    }
-    h += x;
-  }
-  return h;
-}
-
 // --- objects and visible operations -----------------------------------------------------------------------------------
 
 ObjectId GpuMachine::word_object(Range word) {

@@ -147,6 +147,10 @@ class GpuMachine final : public Machine {
   uint32_t warp_base(ThreadId thread) const;             // component of lane 0
   AgentId agent_of(ThreadId thread) const;
 
+  // Digest of all that a later step or check can depend on: memory, objects with what each phase and word holds for those
+  // who observe it, every clock, pending transitions, findings. Equal after two orders of steps that commute.
+  uint64_t state_digest() const;
+
   // --- for frontends' own findings and checks
   void report(Finding finding);
   FindingSite site_of_thread(ThreadId thread, LaneMask lanes, std::string role, SiteId site) const;
@@ -154,8 +158,9 @@ class GpuMachine final : public Machine {
   bool initialized(RegionId region, uint64_t offset) const;
   std::string range_name(Range range) const;                  // "shared ring[0..31]"
 
+  struct Impl;  // gpu_machine_impl.h
+
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

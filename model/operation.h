@@ -96,7 +96,7 @@ struct Outcome {
   bool closes = false;     // completes a phase and thereby may disable a parity wait made in it
   bool overrun = false;    // an arrival beyond the pending count, which has no effect
   bool in_order = false;   // ordered with every step of its phase: an arrival that overruns or splits, one that leaves
-                           // bytes below zero with no arrivals owed, an exit from a phase with a count
+                           // bytes below zero with no arrivals owed, one beyond a count, an exit from a phase with one
   uint32_t phase = 0;      // the phase that a step belongs to; for a wait the phases observed are those below this number
   uint64_t result = 0;     // old value of a word; kArrive: arrivals that acted
   ObjectState after;

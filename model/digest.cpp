@@ -1,0 +1,135 @@
+// Digests of a machine's state: of what the kernel computed (fingerprint), and of everything that can still matter
+// (state_digest). Sums of hashes where order means nothing; clock components of operations count by their agent's key, so
+// that the order of creation means nothing either.
+#include <functional>
+#include <string_view>
+
+#include "model/gpu_machine_impl.h"
+
+namespace warpcheck {
+namespace {
+
+class Hash {
+ public:
+  Hash& add(uint64_t value) {
+    state_ = (state_ ^ value) * 0x9e3779b97f4a7c15ULL;
+    state_ ^= state_ >> 29U;
+    return *this;
+  }
+  Hash& add(std::string_view text) { return add(std::hash<std::string_view>{}(text)); }
+  uint64_t value() const { return state_; }
+
+ private:
+  uint64_t state_ = 0x243f6a8885a308d3ULL;
+};
+
+uint64_t hash_object(const Object& o) {
+  const ObjectState& s = o.state;
+  Hash h;
+  h.add(static_cast<uint64_t>(o.sort)).add(index(o.region)).add(o.offset).add(s.phase);
+  h.add(static_cast<uint64_t>(s.pending)).add(static_cast<uint64_t>(s.expected)).add(static_cast<uint64_t>(s.tx));
+  return h.add(static_cast<uint64_t>(s.awaited)).add(s.live ? 1 : 0).value();
+}
+
+// Hashes bundles of one machine.
+class ClockHash {
+ public:
+  explicit ClockHash(const GpuMachine::Impl& machine);
+
+  uint64_t component(uint32_t number) const { return keys_[number]; }
+
+  uint64_t row(BundleId bundle, ClockKind kind) const {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < machine_.components; ++i) {
+      const uint32_t tick = machine_.pool.row(bundle, kind)[i];
+      if (tick != 0) sum += Hash().add(keys_[i]).add(tick).value();
+    }
+    return sum;
+  }
+
+  uint64_t bundle(BundleId id) const {
+    if (id == kNoBundle) return 0;
+    Hash h;
+    for (uint32_t kind = 0; kind < machine_.pool.rows(); ++kind) h.add(row(id, static_cast<ClockKind>(kind)));
+    return h.value();
+  }
+
+  uint64_t list(const ReleaseList& list) const {
+    uint64_t sum = bundle(list.control);
+    for (const Release& release : list.releases) {
+      Hash h;
+      h.add(release.block).add(static_cast<uint64_t>(release.scope)).add(release.thread).add(bundle(release.bundle));
+      sum += h.value();
+    }
+    for (const Completion& done : list.completions) sum += Hash().add(keys_[done.component]).add(done.tick).value();
+    return sum;
+  }
+
+ private:
+  const GpuMachine::Impl& machine_;
+  std::vector<uint64_t> keys_;  // by component
+};
+
+ClockHash::ClockHash(const GpuMachine::Impl& machine) : machine_(machine), keys_(machine.components) {
+  for (uint32_t i = 0; i < machine.thread_components; ++i) keys_[i] = i;
+  for (uint32_t i = 0; i < machine.ops_used; ++i) {
+    const AgentKey& key = machine.agents[index(machine.ops[i].agent)].key;
+    keys_[machine.ops[i].component] = Hash().add(key.thread).add(key.ordinal).add(key.block).value();
+  }
+}
+
+uint64_t hash_observation(const ClockHash& clocks, const Observation& seen) {
+  return Hash().add(clocks.component(seen.component)).add(seen.tick).add(seen.lanes).add(seen.bit).value();
+}
+
+uint64_t hash_contents(const ClockHash& clocks, const Object& o) {
+  uint64_t sum = hash_object(o);
+  for (size_t phase = 0; phase < o.phases.size(); ++phase) sum += Hash().add(phase).add(clocks.list(o.phases[phase])).value();
+  for (const Observation& seen : o.observations) sum += hash_observation(clocks, seen);
+  for (const Observation& wait : o.parity_waits) sum += hash_observation(clocks, wait);
+  for (const WordCell& cell : o.words) {
+    sum += Hash().add(o.offset).add(cell.begin).add(cell.size).add(clocks.list(cell.released)).value();
+  }
+  return sum + clocks.bundle(o.arrivals_control);
+}
+
+}  // namespace
+
+uint64_t GpuMachine::fingerprint() const {
+  uint64_t sum = impl_->memory.digest();
+  for (const Object& o : impl_->objects) {
+    if (o.sort != ObjectSort::kGranule && o.sort != ObjectSort::kGroup) sum += hash_object(o);
+  }
+  return sum;
+}
+
+uint64_t GpuMachine::state_digest() const {
+  const Impl& m = *impl_;
+  const ClockHash clocks(m);
+  uint64_t sum = m.memory.digest();
+  for (const Object& o : m.objects) sum += hash_contents(clocks, o);
+  for (const Thread& t : m.threads) {
+    if (!t.exists) continue;
+    for_lanes(t.lanes, [&](uint32_t lane) {
+      const ClockView view = t.clocks.view(m.pool, lane);
+      for (uint32_t kind = 0; kind < m.pool.rows(); ++kind) {
+        for (uint32_t i = 0; i < m.components; ++i) {
+          const uint32_t tick = view.at(static_cast<ClockKind>(kind), i);
+          if (tick != 0) sum += Hash().add(t.base + lane).add(kind).add(clocks.component(i)).add(tick).value();
+        }
+      }
+    });
+  }
+  for (uint32_t i = 0; i < m.ops_used; ++i) {
+    const AsyncOp& op = m.ops[i];
+    sum += Hash().add(clocks.component(op.component)).add(clocks.bundle(op.bundle)).add(op.done ? 1 : 0).value();
+  }
+  for (const AgentId id : m.alive) {
+    const Agent& agent = m.agents[index(id)];
+    sum += Hash().add(agent.key.thread).add(agent.key.ordinal).add(static_cast<uint64_t>(agent.transition.status)).value();
+  }
+  for (const Finding& finding : findings()) sum += Hash().add(finding.object).add(static_cast<uint64_t>(finding.kind)).value();
+  return sum;
+}
+
+}  // namespace warpcheck
