@@ -14,7 +14,9 @@ void Execution::clear() {
 
 void Execution::bear(AgentId agent) {
   if (index(agent) >= agents_.size()) widen(index(agent) + size_t{1});
-  agents_[index(agent)].previous = size() == 0 ? kNoEvent : size() - 1;
+  AgentEntry& entry = agents_[index(agent)];
+  if (entry.events > 0) rebirths_.push_back({size() - 1, agent, entry.previous});
+  entry.previous = size() == 0 ? kNoEvent : size() - 1;
 }
 
 EventIndex Execution::last_of(AgentId agent) const {
@@ -84,6 +86,9 @@ void Execution::pop() {
   const EventIndex i = size() - 1;
   const Event& event = events_[i];
   if (event.op.object != kNoObject) objects_[index(event.op.object)].pop_back();
+  for (; !rebirths_.empty() && rebirths_.back().by == i; rebirths_.pop_back()) {
+    agents_[index(rebirths_.back().agent)].previous = rebirths_.back().previous;
+  }
   agents_[index(event.agent)] = {links_[i], event.ordinal};
   events_.pop_back();
   links_.pop_back();

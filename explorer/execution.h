@@ -66,6 +66,12 @@ class Execution {
     uint32_t events = 0;
   };
 
+  struct Rebirth {
+    EventIndex by;
+    AgentId agent;
+    EventIndex previous;  // of its former life
+  };
+
   void widen(size_t agents);
   void join(EventIndex into, EventIndex from);
   void order_after_object(EventIndex i);
@@ -75,6 +81,7 @@ class Execution {
   std::vector<uint32_t> clocks_;   // rows of stride_ numbers, one an event
   size_t stride_ = 0;
   std::vector<AgentEntry> agents_;
+  std::vector<Rebirth> rebirths_;
   std::vector<std::vector<EventIndex>> objects_;
   std::vector<EventIndex> races_;
 };
