@@ -387,6 +387,7 @@ void GpuMachine::post(ThreadId thread, const VisibleOp& op) {
   t.posted = true;
   VisibleOp full = op;
   full.lanes = op.lanes == 0 ? t.lanes : op.lanes & t.lanes;
+  impl_->keep_inside(t, full);
   if (op.op.kind == OpKind::kWaitParity) full.op.waiter_bit = impl_->waiter_bit(t);
   if (op.op.kind == OpKind::kArrive || op.op.kind == OpKind::kExpectTx || op.op.kind == OpKind::kWaitParity) {
     const Object& barrier = impl_->object(op.op.object);

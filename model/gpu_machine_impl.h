@@ -244,6 +244,7 @@ struct GpuMachine::Impl {
   void begin_event(Thread& t, SiteId site);
   ValueTag load(Thread& t, uint32_t lane, Range from, void* to);
   void store(Thread& t, uint32_t lane, Range to, const void* bytes, ValueTag tag);
+  void keep_inside(Thread& t, VisibleOp& op);  // a word outside its memory: reported, and nothing happens to it
   bool admit(Thread& t, LaneMask who, Range range, bool write);  // bounds, alignment, barriers, lifetime
   void remote_access(const ClockView& view, const RemoteAccess& access);
   void touch_barriers(Range range, const FindingSite& site);

@@ -72,6 +72,23 @@ WordCell& GpuMachine::Impl::word_cell(Object& o, const Operation& op) {
   return o.words.back();
 }
 
+void GpuMachine::Impl::keep_inside(Thread& t, VisibleOp& op) {
+  if (op.op.object == kNoObject) return;
+  const Object& o = object(op.op.object);
+  if (o.sort != ObjectSort::kGranule) return;
+  const Range range{o.region, o.offset + op.op.begin, op.op.size};
+  const bool plain = op.op.kind == OpKind::kPlainLoad || op.op.kind == OpKind::kPlainStore;
+  const bool aligned = plain || range.bytes == 0 || range.offset % range.bytes == 0;
+  if (memory.inside(range) && aligned) return;
+  if (!plain) {  // plain accesses are reported when they act
+    report(aligned ? FindingKind::kOutOfBounds : FindingKind::kMisaligned, memory.variable_name(range),
+           aligned ? "the access leaves the memory that it belongs to"
+                   : "the address is not a multiple of the access's size",
+           {site_of(t.agent, op.lanes, "atomic", op.site)});
+  }
+  op.op = Operation{};
+}
+
 void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome) {
   Object& o = object(op.op.object);
   const Range range{o.region, o.offset + op.op.begin, op.op.size};
@@ -83,6 +100,11 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
     access(record, range, t.clocks.view(pool, lane), nullptr);
   });
   if (!live_barriers[index(o.region)].empty()) touch_barriers(range, site_of(t.agent, who, "atomic", t.site));
+  const RegionSpec& region = memory.spec(o.region);
+  if (region.space == Space::kShared && region.block != t.block) {
+    remote_access(t.clocks.view(pool, static_cast<uint32_t>(std::countr_zero(who))),
+                  {region.block, t.base, t.clocks.tick(), t.site, t.agent, who, range, write});
+  }
   WordCell& cell = word_cell(o, op.op);
   const bool reads = op.op.kind == OpKind::kLoad || op.op.kind == OpKind::kUpdate;
   if (reads) observe_word(t, op, who, cell);

@@ -27,9 +27,13 @@ bool Thread::enter(bool has_result) {
 }
 
 const Outcome& Thread::visible(const VisibleOp& op, bool has_result) {
-  static const Outcome nothing;
   state_.op = op;
-  state_.last_site = op.site;
+  return take(has_result);
+}
+
+const Outcome& Thread::take(bool has_result) {
+  static const Outcome nothing;
+  state_.last_site = state_.op.site;
   state_.posted = true;
   state_.fiber.suspend();
   state_.actions = 0;
@@ -86,20 +90,15 @@ void Thread::write(const Place& to, const void* from, uint32_t bytes, Where at) 
   machine.store(state_.id, state_.seat.lane, target, from);
 }
 
-uint64_t Thread::word_visible(const char* text, OpKind kind, const Place& word, uint32_t bytes, const Operation& rest,
-                              Order order, Scope scope, Where at) {
-  const bool has_result = kind != OpKind::kStore && kind != OpKind::kReduce;
+uint64_t Thread::word_visible(const char* text, const Place& word, const Operation& op, Order order, Scope scope,
+                              Where at) {
+  const bool has_result = op.kind == OpKind::kLoad || op.kind == OpKind::kUpdate;
   if (!enter(has_result)) return 0;
-  VisibleOp op{.op = state_.threads.machine().word_op(kind, range(word, bytes)),
-               .site = state_.threads.intern(at, text),
-               .order = order,
-               .scope = scope};
-  op.op.rmw = rest.rmw;
-  op.op.operand = rest.operand;
-  op.op.compare = rest.compare;
-  op.op.predicate = rest.predicate;
-  op.op.predicate_operand = rest.predicate_operand;
-  return visible(op, has_result).result;
+  VisibleOp& posted = state_.op;  // filled in place: a step should not copy more than it must
+  posted = {.op = op, .site = state_.threads.intern(at, text), .order = order, .scope = scope};
+  posted.op.object = state_.threads.machine().word_object(range(word, op.size));
+  posted.op.begin = static_cast<uint8_t>(word.offset % 16);
+  return take(has_result).result;
 }
 
 // --- fences

@@ -195,16 +195,17 @@ class Thread {
     return Rmw::kAdd;
   }
   template <class T>
-  uint64_t word_op(const char* text, OpKind kind, Atomic<T> word, Operation rest, Order order, Scope scope, Where at) {
-    return word_visible(text, kind, word.place, sizeof(T), rest, order, scope, at);
+  uint64_t word_op(const char* text, OpKind kind, Atomic<T> word, Operation op, Order order, Scope scope, Where at) {
+    op.kind = kind;
+    op.size = sizeof(T);
+    return word_visible(text, word.place, op, order, scope, at);
   }
 
   Range range(const Place& place, uint32_t bytes) const;
   void read(const Place& from, void* to, uint32_t bytes, Where at);
   void write(const Place& to, const void* from, uint32_t bytes, Where at);
   void plain_step(OpKind kind, const Range& range, SiteId site);
-  uint64_t word_visible(const char* text, OpKind kind, const Place& word, uint32_t bytes, const Operation& rest,
-                        Order order, Scope scope, Where at);
+  uint64_t word_visible(const char* text, const Place& word, const Operation& op, Order order, Scope scope, Where at);
   void fence(const char* text, FenceKind kind, Scope scope, Order order, Where at);
   void barrier_op(const char* text, OpKind kind, Mbarrier barrier, const Operation& rest, Where at);
   // Arrives at a named, block, cluster or warp barrier; returns the phase that the arrival belongs to.
@@ -213,6 +214,7 @@ class Thread {
   void issue(const char* text, const Slice& to, const Slice& from, const Mbarrier* barrier, int64_t bytes, Where at);
   void wait_group(const char* text, uint32_t newest, bool read, Where at);
   const Outcome& visible(const VisibleOp& op, bool has_result);
+  const Outcome& take(bool has_result);  // posts the state's `op` and suspends
   // What every call begins with: false if the fiber is being unwound and the call shall do nothing.
   bool enter(bool has_result);
   SiteId act(const char* text, Where at);  // counts a plain step; ends the thread beyond a limit

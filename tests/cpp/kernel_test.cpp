@@ -149,6 +149,43 @@ TEST(Kernel, AccessesBesideAVariableAreFindings) {
   EXPECT_THAT(k, Finds(FindingKind::kOutOfBounds));
 }
 
+TEST(Kernel, AtomicsBesideAVariableAreFindings) {
+  for (const size_t i : {size_t{4}, size_t{1000}, ~size_t{0}}) {
+    Kernel k("beside");
+    const auto x = k.shared_atomics<int>("x", 4, zeros);
+    k.threads(1, [=](Thread& t) {
+      t.fetch_add(x[i], 1);
+      t.store(x[i], 1);
+    });
+    EXPECT_THAT(k, Finds(FindingKind::kOutOfBounds)) << i;
+  }
+}
+
+TEST(Kernel, CopiesBesideAVariableAreFindings) {
+  for (const size_t i : {size_t{4}, size_t{1000}, ~size_t{0}}) {
+    Kernel k("beside");
+    const auto in = k.global<int>("in", 4, iota);
+    const auto x = k.shared<int>("x", 4);
+    const auto b = k.mbarrier("b", 1);
+    k.threads(1, [=](Thread& t) {
+      t.copy_async(x[i], in[0], b);
+      t.wait(b);
+      t.copy_async(in[i], x[0]);
+      t.wait_group();
+    });
+    EXPECT_THAT(k, Finds(FindingKind::kOutOfBounds)) << i;
+  }
+}
+
+TEST(Kernel, BarriersBesideTheirMemoryAreFindings) {
+  for (const size_t i : {size_t{2}, size_t{1000}, ~size_t{0}}) {
+    Kernel k("beside");
+    const auto b = k.mbarriers("b", 2, 1);
+    k.threads(1, [=](Thread& t) { t.arrive(b[i]); });
+    EXPECT_FALSE(check(k).verified()) << i;
+  }
+}
+
 TEST(Kernel, UninitializedReadsAreFindingsOnRequest) {
   for (const bool report : {false, true}) {
     Kernel k("uninitialized");
