@@ -13,6 +13,13 @@ void GpuMachine::Impl::finish() {
   const bool deadlocked = std::any_of(alive.begin(), alive.end(), [&](AgentId id) {
     return agents[index(id)].transition.status == Transition::Status::kBlocked;
   });
+  // A run that was cut short, at something unsupported or a limit, waits for what would have come: that says nothing.
+  const bool cut_short =
+      std::any_of(found.begin(), found.end(), [](const Finding& f) { return makes_incomplete(f.kind); });
+  if (cut_short) {
+    bodies->end_of_run(self, deadlocked);
+    return;
+  }
   if (deadlocked) {
     report_deadlock();
   } else {

@@ -78,7 +78,7 @@ void Memory::write_raw(Range range, const uint8_t* bytes, const uint8_t* tags) {
 bool Memory::equals(Range range, const void* bytes) const {
   const Contents& c = contents_[index(range.region)];
   for (uint64_t b = range.offset; b < range.offset + range.bytes; ++b) {
-    if (c.tags[b] != static_cast<uint8_t>(ValueTag::kKnown)) return false;
+    if ((c.tags[b] & static_cast<uint8_t>(ValueTag::kUninitialized)) != 0) return false;
   }
   return std::memcmp(c.bytes.data() + range.offset, bytes, range.bytes) == 0;
 }

@@ -28,7 +28,7 @@ class Memory {
   void write(Range range, const void* bytes, ValueTag tag);
   void read_raw(Range range, uint8_t* bytes, uint8_t* tags) const;  // tags: one ValueTag a byte
   void write_raw(Range range, const uint8_t* bytes, const uint8_t* tags);
-  bool equals(Range range, const void* bytes) const;        // and initialized
+  bool equals(Range range, const void* bytes) const;        // and initialized; opaque values by their bits
 
   std::span<const uint8_t> bytes(RegionId region) const { return contents_[index(region)].bytes; }
   ValueTag tag(RegionId region, uint64_t offset) const;

@@ -80,8 +80,8 @@ void GpuMachine::Impl::store(Thread& t, uint32_t lane, Range to, const void* byt
   if (!live_barriers[index(to.region)].empty()) touch_barriers(to, site_of(t.agent, who, "write", t.site));
   if (recording) record_access(t, AccessMode::kWrite, to);
   AccessRecord record = record_of(t, lane, AccessMode::kWrite, to);
-  record.unchanged = tag == ValueTag::kKnown && memory.equals(to, bytes);
-  access(record, to, t.clocks.view(pool, lane), tag == ValueTag::kKnown ? bytes : nullptr);
+  record.unchanged = tag != ValueTag::kUninitialized && memory.equals(to, bytes);
+  access(record, to, t.clocks.view(pool, lane), tag != ValueTag::kUninitialized ? bytes : nullptr);
   memory.write(to, bytes, tag);
 }
 
