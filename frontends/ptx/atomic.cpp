@@ -80,6 +80,15 @@ std::optional<Flow> part_contenders(Interpreter& interpreter, Fragment& fragment
   return std::nullopt;
 }
 
+// Whether the atomic found `old` and left it as it was.
+bool leaves(const Code& code, uint64_t old, const Fragment& fragment, const Group& group) {
+  const auto lane = static_cast<uint32_t>(__builtin_ctz(group.lanes));
+  const uint64_t operand = lane_operand(fragment, code, lane);
+  if (code.rmw == Rmw::kCompareSwap) return old != cut(value_of(*fragment.warp, code.from[0], lane), code.bytes) || old == operand;
+  if (code.rmw == Rmw::kExchange) return old == operand;
+  return combined(code, old, operand) == old;
+}
+
 Flow run_atomic(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   if (fragment.stage == 0) {
     const Begin begin = begin_visible(interpreter, fragment, code, active);
@@ -107,12 +116,16 @@ Flow run_atomic(Interpreter& interpreter, Fragment& fragment, const Code& code, 
         made.order = code.order;
         made.scope = code.scope;
         made.lanes = group.lanes;
+        if (fragment.groups.size() == 1 && made.op.kind == OpKind::kUpdate) wait_if_polling(fragment, code, group, made.op);
         interpreter.post(fragment, code, made);
         return true;
       },
       [&](const Group& group) {
         if (code.to[0] == kNone) return;
         const uint64_t value = interpreter.machine().last_outcome(fragment.thread).result;
+        // What changed the word itself is no poll.
+        if (leaves(code, value, fragment, group)) remember_poll(fragment, value);
+        else fragment.poll.pc = kNone;
         each_lane(group.lanes, [&](uint32_t lane) { fragment.warp->slots[code.to[0]].lane[lane] = value; });
         mark(*fragment.warp, code.to[0], group.lanes, 0, 0, kNoSite);
       });
@@ -160,6 +173,7 @@ void decode_common(Decoder& decoder, Modifiers& modifiers, Code& code, size_t fi
   code.at[0] = decoder.address(first);
   code.from[0] = decoder.source(first + 1, type);
   if (code.rmw == Rmw::kCompareSwap) code.from[1] = decoder.source(first + 2, type);
+  code.live = decoder.live_registers();
   code.control = run_atomic;
 }
 

@@ -64,6 +64,7 @@ struct Code {
   uint8_t bytes = 0;                // of an element
   bool is_signed = false;
   bool strong = false;              // ld, st: relaxed or more
+  bool opaque = false;              // the result is not what hardware computes to the last bit
   bool result_dead = false;         // atomics
   bool blocks = false;              // try_wait, strong loads: failing leads back without effect
   bool aligned = true, by_parity = false, drop = false, reads_only = false, bulk = false, count_given = false;
@@ -73,6 +74,8 @@ struct Code {
   Rmw rmw = Rmw::kNone;
   FenceKind fence = FenceKind::kThread;
   uint8_t mode = 0;                 // shfl, vote, match: which; shf.wrap; prmt mode
+  bool quiet = false;               // branches, hints: may stand in a loop that only polls
+  std::vector<uint32_t> live;       // strong loads, atomics: registers that are read later, unless overwritten first
   uint64_t immediate = 0;           // lop3 table, wait_group n
 };
 

@@ -98,6 +98,7 @@ void decode_bra(Decoder& decoder, Modifiers& modifiers, Code& code) {
   code.target = target.target;
   code.join = decoder.flow().join(decoder.position());
   code.control = run_branch;
+  code.quiet = true;
 }
 
 void decode_brx(Decoder& decoder, Modifiers& modifiers, Code& code) {
@@ -108,6 +109,7 @@ void decode_brx(Decoder& decoder, Modifiers& modifiers, Code& code) {
   code.targets = decoder.function().target_lists[list.target];
   code.join = decoder.flow().join(decoder.position());
   code.control = run_indexed_branch;
+  code.quiet = true;
 }
 
 void decode_exit(Decoder&, Modifiers& modifiers, Code& code) {
@@ -138,6 +140,7 @@ void decode_fence(Decoder&, Modifiers& modifiers, Code& code) {
   else if (!modifiers.take("acq_rel")) modifiers.take("sc");
   take_scope(modifiers, code);
   code.control = run_fence;
+  code.quiet = true;  // once more changes nothing
 }
 
 void decode_membar(Decoder&, Modifiers& modifiers, Code& code) {
@@ -147,6 +150,7 @@ void decode_membar(Decoder&, Modifiers& modifiers, Code& code) {
   else if (modifiers.take("sys")) code.scope = Scope::kSystem;
   else throw NotSupported();
   code.control = run_fence;
+  code.quiet = true;  // once more changes nothing
 }
 
 void decode_proxy_fence(Decoder&, Modifiers& modifiers, Code& code) {
@@ -155,6 +159,7 @@ void decode_proxy_fence(Decoder&, Modifiers& modifiers, Code& code) {
                    ? FenceKind::kProxyAsyncShared
                    : FenceKind::kProxyAsync;
   code.control = run_fence;
+  code.quiet = true;  // once more changes nothing
 }
 
 void decode_init_fence(Decoder&, Modifiers& modifiers, Code& code) {
@@ -164,6 +169,7 @@ void decode_init_fence(Decoder&, Modifiers& modifiers, Code& code) {
   code.scope = Scope::kCluster;
   code.order = Order::kRelease;
   code.control = run_fence;
+  code.quiet = true;  // once more changes nothing
 }
 
 constexpr Row kRows[] = {

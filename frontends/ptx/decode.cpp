@@ -193,6 +193,14 @@ bool Decoder::result_dead(const Operand& operand) const {
   return operand.kind == OperandKind::kRegister && !flow_.live_before(at_ + 1, operand.reg);
 }
 
+std::vector<uint32_t> Decoder::live_registers() const {
+  std::vector<uint32_t> made;
+  for (uint32_t reg = 0; reg < function_.registers.size(); ++reg) {
+    if (flow_.live_before(at_, reg)) made.push_back(reg);
+  }
+  return made;
+}
+
 void Decoder::use_countless_barrier(uint32_t id) {
   auto& ids = kernel_.countless_barriers;
   if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);

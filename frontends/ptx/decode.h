@@ -61,6 +61,7 @@ class Decoder {
   AddressOperand address(const Operand& operand);
   AddressOperand address(size_t i) { return address(operand(i)); }
   bool result_dead(const Operand& operand) const;
+  std::vector<uint32_t> live_registers() const;  // before the instruction
   const ControlFlow& flow() const { return flow_; }
   const Function& function() const { return function_; }
   Kernel& kernel() { return kernel_; }

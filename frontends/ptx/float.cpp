@@ -1,5 +1,6 @@
-// Floating point. What rounds to nearest is computed as hardware does; approximations and 16-bit formats stay opaque:
-// their results may be stored, but decide nothing.
+// Floating point. What rounds to nearest is computed as hardware does. All else is opaque: it may be stored and compared
+// with what a launch expects, but decides nothing. The bits of an opaque value are the best guess for approximations of
+// f32, and else a digest of the operation and its operands: equal where the same was computed.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -54,35 +55,116 @@ struct Rcp {
   static T apply(T a) { return T{1} / a; }
 };
 
-// Rounds to nearest unless another mode is named; those, and flushing subnormals, are not computed here.
+// f32 with subnormal operands and results flushed to zero.
+template <class Op>
+struct Flushed {
+  static float flush(float a) { return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0F, a) : a; }
+  template <class... T>
+  static float apply(T... a) { return flush(Op::apply(flush(static_cast<float>(a))...)); }
+};
+
+// Rounds to nearest; other modes are opaque.
 template <class Op, int N>
 void decode_exact(Decoder& decoder, Modifiers& modifiers, Code& code) {
   modifiers.take("rn");
+  const bool flushes = modifiers.take("ftz");
   const std::string_view type = modifiers.take_type();
-  code.lanes = float_function<Op, N>(type);
-  if (code.lanes == nullptr) throw NotSupported();
+  code.lanes = flushes && type == "f32" ? apply<Flushed<Op>, float, N> : float_function<Op, N>(type);
+  if (code.lanes == nullptr || (flushes && type != "f32")) throw NotSupported();
   operands_of(decoder, code, N, type);
 }
 
-void add_destinations(Decoder& decoder, const Operand& operand, Code& code) {
-  if (operand.kind == OperandKind::kVector || operand.kind == OperandKind::kPair) {
-    for (const Operand& part : operand.parts) code.to_vector.push_back(decoder.destination(part));
-  } else {
-    code.to[0] = decoder.destination(operand);
+struct Exp2 {
+  template <class T>
+  static T apply(T a) { return std::exp2(a); }
+};
+struct Log2 {
+  template <class T>
+  static T apply(T a) { return std::log2(a); }
+};
+struct Sin {
+  template <class T>
+  static T apply(T a) { return std::sin(a); }
+};
+struct Cos {
+  template <class T>
+  static T apply(T a) { return std::cos(a); }
+};
+struct Tanh {
+  template <class T>
+  static T apply(T a) { return std::tanh(a); }
+};
+struct Rsqrt {
+  template <class T>
+  static T apply(T a) { return T{1} / std::sqrt(a); }
+};
+
+template <class Op, int N>
+void approximate(Warp& warp, const Code& code, LaneMask lanes) {
+  apply<Op, float, N>(warp, code, lanes);
+  warp.slots[code.to[0]].opaque |= lanes;
+}
+
+template <class Op, int N>
+void decode_approximate(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  for (const std::string_view name : {"approx", "full", "ftz"}) modifiers.take(name);
+  const std::string_view type = modifiers.take_type();
+  if (type != "f32") throw NotSupported();
+  code.lanes = approximate<Op, N>;
+  code.opaque = true;
+  operands_of(decoder, code, N, type);
+}
+
+uint64_t mix(uint64_t digest, uint64_t value) {
+  digest = (digest ^ value) * 0x9e3779b97f4a7c15ULL;
+  return digest ^ digest >> 29;
+}
+
+// immediate: digest of the opcode; mode: how many of to_vector there are, bytes: of each.
+void opaque_result(Warp& warp, const Code& code, LaneMask lanes) {
+  Tags tags;
+  for (const Source& source : code.from_vector) tags.add(warp, source);
+  std::array<uint64_t, 32> digests{};
+  each_lane(lanes, [&](uint32_t lane) {
+    digests[lane] = code.immediate;
+    for (const Source& source : code.from_vector) digests[lane] = mix(digests[lane], value_of(warp, source, lane));
+  });
+  tags.opaque = ~0U;
+  for (size_t i = 0; i < code.to_vector.size(); ++i) {
+    const uint64_t unused = 64 - 8 * code.bytes;
+    each_lane(lanes, [&](uint32_t lane) { warp.slots[code.to_vector[i]].lane[lane] = mix(digests[lane], i) << unused >> unused; });
+    tags.set(warp, code.to_vector[i], lanes);
   }
 }
 
-// Any form with a float type: the result is opaque.
+void add_sources(Decoder& decoder, const Operand& operand, Code& code) {
+  for (const Operand& part : operand.parts) add_sources(decoder, part, code);
+  if (operand.parts.empty()) code.from_vector.push_back(decoder.source(operand));
+}
+
+// Any form with a float type.
 void decode_opaque(Decoder& decoder, Modifiers& modifiers, Code& code) {
   bool is_float = false;
+  code.immediate = 1;
+  for (const std::string_view part : decoder.instruction().opcode) {
+    for (const char c : part) code.immediate = mix(code.immediate, static_cast<uint8_t>(c));
+  }
   while (!modifiers.front().empty()) {
     const std::string_view name = modifiers.front();
     is_float |= type_bytes(name) != 0 && (name.find('f') != std::string_view::npos || name[0] == 'e');
     modifiers.take(name);
   }
   if (!is_float) throw NotSupported();
-  add_destinations(decoder, decoder.operand(0), code);
+  const Operand& to = decoder.operand(0);
+  const std::vector<Operand>& parts = to.parts.empty() ? std::vector<Operand>{to} : to.parts;
+  for (const Operand& part : parts) {
+    code.to_vector.push_back(decoder.destination(part));
+    if (part.kind == OperandKind::kRegister) code.bytes = static_cast<uint8_t>(std::min(8U, type_bytes(decoder.function().registers[part.reg].type)));
+  }
+  if (code.bytes == 0) code.bytes = 8;
+  for (size_t i = 1; i < decoder.operands(); ++i) add_sources(decoder, decoder.operand(i), code);
   code.lanes = opaque_result;
+  code.opaque = true;
 }
 
 template <class To, class From>
@@ -193,6 +275,9 @@ constexpr Row kRows[] = {
     {"min", decode_exact<Min, 2>},  {"max", decode_exact<Max, 2>},   {"neg", decode_exact<Neg, 1>},
     {"abs", decode_exact<Abs, 1>},  {"sqrt.rn", decode_exact<Sqrt, 1>}, {"rcp.rn", decode_exact<Rcp, 1>},
     {"cvt", decode_cvt},
+    {"ex2", decode_approximate<Exp2, 1>},   {"lg2", decode_approximate<Log2, 1>}, {"sin", decode_approximate<Sin, 1>},
+    {"cos", decode_approximate<Cos, 1>},    {"tanh", decode_approximate<Tanh, 1>}, {"rsqrt", decode_approximate<Rsqrt, 1>},
+    {"rcp", decode_approximate<Rcp, 1>},    {"sqrt", decode_approximate<Sqrt, 1>}, {"div", decode_approximate<Div, 2>},
     {"add", decode_opaque},         {"sub", decode_opaque},          {"mul", decode_opaque},
     {"fma", decode_opaque},         {"mad", decode_opaque},          {"div", decode_opaque},
     {"min", decode_opaque},         {"max", decode_opaque},          {"neg", decode_opaque},

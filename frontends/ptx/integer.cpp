@@ -364,11 +364,4 @@ constexpr Row kRows[] = {
 
 std::span<const Row> integer_rows() { return kRows; }
 
-void opaque_result(Warp& warp, const Code& code, LaneMask lanes) {
-  for (const uint32_t to : code.to) {
-    if (to != kNone) mark(warp, to, lanes, 0, lanes, kNoSite);
-  }
-  for (const uint32_t to : code.to_vector) mark(warp, to, lanes, 0, lanes, kNoSite);
-}
-
 }  // namespace warpcheck::ptx

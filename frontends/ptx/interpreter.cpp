@@ -81,6 +81,7 @@ bool Interpreter::run(Fragment& fragment) {
     ++path.pc;
     return true;
   }
+  if (!code.quiet && fragment.poll.pc != path.pc) fragment.poll.pc = kNone;
   switch (code.control(*this, fragment, code, active)) {
     case Flow::kNext:
       ++fragment.path().pc;
@@ -111,6 +112,7 @@ bool Interpreter::isolate(Fragment& fragment, LaneMask active, bool others_repea
     fragment.paths = alone;
     return true;
   }
+  fragment.poll.pc = kNone;
   std::vector<Path> rest = std::move(fragment.paths);
   if (!others_repeat) ++rest.back().pc;
   std::erase_if(rest, [&](Path& path) { return (path.lanes &= ~active) == 0; });

@@ -49,6 +49,13 @@ struct Group {
   LaneMask lanes = 0;
 };
 
+// The last strong load or atomic of a fragment that has done nothing since but compute. When it comes back to it with the
+// same registers it would go round in circles until the word changes, so it waits for that.
+struct Poll {
+  uint32_t pc = kNone;
+  uint64_t address = 0, registers = 0, value = 0;
+};
+
 struct Fragment {
   Warp* warp = nullptr;
   ThreadId thread{};
@@ -60,6 +67,7 @@ struct Fragment {
   size_t group = 0;
   ObjectId object = kNoObject;  // rendezvous
   uint32_t phase = 0;
+  Poll poll;
   bool waiting = false;         // at the rendezvous (object, phase), having arrived
   LaneMask missing = 0;         // ... of the lanes that a mask names; 0 at barriers of the block
 

@@ -104,7 +104,4 @@ inline void operands_of(Decoder& decoder, Code& code, size_t count, std::string_
   for (size_t i = 0; i < count; ++i) code.from[i] = decoder.source(i + 1, type);
 }
 
-// The result is not computed: it only may not decide anything.
-void opaque_result(Warp& warp, const Code& code, LaneMask lanes);
-
 }  // namespace warpcheck::ptx

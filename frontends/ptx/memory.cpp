@@ -161,11 +161,14 @@ Flow run_strong_load(Interpreter& interpreter, Fragment& fragment, const Code& c
           report_unmapped(interpreter, fragment, code, group.lanes, group.address, "read");
           return false;
         }
-        interpreter.post(fragment, code, word_operation(interpreter, code, group, place.range, OpKind::kLoad));
+        VisibleOp made = word_operation(interpreter, code, group, place.range, OpKind::kLoad);
+        if (fragment.groups.size() == 1) wait_if_polling(fragment, code, group, made.op);
+        interpreter.post(fragment, code, made);
         return true;
       },
       [&](const Group& group) {
         const uint64_t value = interpreter.machine().last_outcome(fragment.thread).result;
+        remember_poll(fragment, value);
         each_lane(group.lanes, [&](uint32_t lane) { fragment.warp->slots[to].lane[lane] = extend(value, code); });
         const Range range = interpreter.place(fragment, code.space, group.address, code.bytes).range;
         const bool known = interpreter.machine().initialized(range.region, range.offset);
@@ -230,6 +233,8 @@ void decode_load(Decoder& decoder, Modifiers& modifiers, Code& code) {
   if (code.to_vector.size() * code.bytes > kMostBytes || code.to_vector.empty()) throw NotSupported();
   if (code.strong && code.to_vector.size() > 1) throw NotSupported();
   code.at[0] = decoder.address(1);
+  if (code.strong) code.live = decoder.live_registers();
+  code.quiet = code.space == MemorySpace::kParam;
   code.control = code.strong ? run_strong_load : run_load;
 }
 
@@ -260,6 +265,7 @@ Flow run_nothing(Interpreter&, Fragment&, const Code&, LaneMask) { return Flow::
 void decode_hint(Decoder&, Modifiers& modifiers, Code& code) {
   while (!modifiers.front().empty()) modifiers.take(modifiers.front());
   code.control = run_nothing;
+  code.quiet = true;
 }
 
 constexpr Row kRows[] = {

@@ -8,7 +8,6 @@
 #include "frontends/ptx/decode.h"
 #include "frontends/ptx/expectation.h"
 #include "frontends/ptx/input_file.h"
-#include "frontends/ptx/lanes.h"
 #include "frontends/ptx/layout.h"
 #include "frontends/ptx/parser.h"
 
@@ -63,7 +62,7 @@ class PtxProgram final : public Program {
   std::vector<std::string> assumptions() const override {
     std::set<std::string> names;
     for (uint32_t i = 0; i < entry_.instructions.size(); ++i) {
-      if (kernel_.code[i].lanes == opaque_result) names.insert(kernel_.opcodes[i]);
+      if (kernel_.code[i].opaque) names.insert(kernel_.opcodes[i]);
     }
     std::vector<std::string> made;
     for (const std::string& opcode : names) made.push_back(fmt::format("float values of {} are opaque", opcode));

@@ -36,6 +36,12 @@ Flow each_group(Fragment& fragment, Step&& step, Done&& done) {
   return Flow::kNext;
 }
 
+// Makes the operation wait for its word to change if the fragment polls it (see Poll); to be called before the first
+// operation of a strong load or atomic is posted, with the registers as they are.
+void wait_if_polling(Fragment& fragment, const Code& code, const Group& group, Operation& op);
+// The operation has read `value`.
+void remember_poll(Fragment& fragment, uint64_t value);
+
 // Every lane alone, where lanes that share an object cannot act in one step.
 void separate(std::vector<Group>& groups);
 

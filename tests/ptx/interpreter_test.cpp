@@ -142,6 +142,50 @@ TEST(Loops, WithTriesAndClocksAreWaits) {
   EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
 }
 
+const std::string kFlag = "ld.param.u64 %rd0, [out]; mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra POLL;\n";
+
+TEST(Loops, ThatPollAWordWaitForItToChange) {
+  const auto result = check(kFlag +
+      "mov.u32 %r2, 7; st.global.u32 [%rd0+16], %r2; st.release.gpu.global.u32 [%rd0], 1; ret;\n"
+      "POLL: ld.acquire.gpu.global.u32 %r3, [%rd0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra POLL; ld.global.u32 %r4, [%rd0+16];\n"
+      "st.global.u32 [%rd0+20], %r4; ret;", launch(33, 8));
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+  EXPECT_LE(result.executions, 2U);
+}
+
+TEST(Loops, ThatPollAWordForEverAreADeadlock) {
+  const auto result = check("ld.param.u64 %rd0, [out]; POLL: ld.volatile.global.u32 %r3, [%rd0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra POLL; ret;",
+                            launch(1, 1));
+  EXPECT_EQ(errors(result, FindingKind::kDeadlock).size(), 1U) << describe(result);
+}
+
+TEST(Loops, OfCompareAndSwapMakeALock) {
+  LaunchSpec spec = launch(2, 2);
+  spec.buffers[0].expect = Contents{{0, 2}};
+  const auto result = check(
+      "ld.param.u64 %rd0, [out]; TRY: atom.acquire.gpu.global.cas.b32 %r1, [%rd0], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra TRY;\n"
+      "ld.global.u32 %r2, [%rd0+4]; add.u32 %r2, %r2, 1; st.global.u32 [%rd0+4], %r2; st.release.gpu.global.u32 [%rd0], 0; ret;", spec);
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+}
+
+TEST(Loops, ThatCountTheirTriesAreNoPolls) {
+  LaunchSpec spec = launch(1, 1);
+  spec.buffers[0].expect = Contents{{5}};
+  const auto result = check(
+      "ld.param.u64 %rd0, [out]; mov.u32 %r2, 0; TRY: ld.volatile.global.u32 %r1, [%rd0]; add.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 5;\n"
+      "@%p1 bra TRY; st.global.u32 [%rd0], %r2; ret;", spec);
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+}
+
+TEST(Values, OpaqueOnesAreEqualWhereTheSameWasComputed) {
+  const std::string half = "mov.b16 %h1, 0x3c00; add.f16 %h2, %h1, %h1; ld.param.u64 %rd0, [out];";
+  const auto same = check(half + " st.global.b16 [%rd0], %h2; ret;", launch(2, 1));
+  EXPECT_TRUE(errors(same, FindingKind::kRace).empty()) << describe(same);
+  const auto other = check("mov.u32 %r1, %laneid; cvt.u16.u32 %h1, %r1; add.f16 %h2, %h1, %h1; ld.param.u64 %rd0, [out];\n"
+                           "st.global.b16 [%rd0], %h2; ret;", launch(2, 1));
+  EXPECT_FALSE(errors(other, FindingKind::kRace).empty()) << describe(other);
+}
+
 TEST(Memory, OutOfBoundsNamesTheBuffer) {
   const auto above = errors(check("ld.param.u64 %rd0, [out]; st.global.u32 [%rd0+4], 1; ret;", launch(1, 1)), FindingKind::kOutOfBounds);
   ASSERT_EQ(above.size(), 1U);
