@@ -1,5 +1,6 @@
 #include "frontends/cpp/thread.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "frontends/cpp/threads.h"
@@ -63,16 +64,26 @@ Range Thread::range(const Place& place, uint32_t bytes) const {
   return {state_.threads.launch().region(place, state_.seat.block), place.offset, bytes};
 }
 
-void Thread::plain_step(OpKind kind, const Range& range, SiteId site) {
-  GpuMachine& machine = state_.threads.machine();
-  visible({.op = machine.word_op(kind, range), .site = site}, kind == OpKind::kPlainLoad);
+// Under --plain-steps: a step for each 8-byte word that the access touches; it acts after the last of them.
+void Thread::plain_steps(OpKind kind, const Range& range, const void* bytes, SiteId site) {
+  for (uint64_t at = range.offset; at < range.offset + range.bytes;) {
+    const uint64_t end = std::min(range.offset + range.bytes, at / 8 * 8 + 8);
+    const Range piece{range.region, at, static_cast<uint32_t>(end - at)};
+    VisibleOp step{.op = state_.threads.machine().word_op(kind, piece), .site = site};
+    if (bytes != nullptr) {
+      std::memcpy(&step.op.operand, static_cast<const uint8_t*>(bytes) + (at - range.offset), piece.bytes);
+    }
+    visible(step, kind == OpKind::kPlainLoad);
+    if (state_.fiber.unwinding()) return;
+    at = end;
+  }
 }
 
 void Thread::read(const Place& from, void* to, uint32_t bytes, Where at) {
   if (!enter(true)) return;
   const SiteId site = act("load", at);
   const Range source = range(from, bytes);
-  if (state_.threads.launch().model.plain_steps) plain_step(OpKind::kPlainLoad, source, site);
+  if (state_.threads.launch().model.plain_steps) plain_steps(OpKind::kPlainLoad, source, nullptr, site);
   if (state_.fiber.unwinding()) return;
   GpuMachine& machine = state_.threads.machine();
   machine.begin_event(state_.id, site);
@@ -83,7 +94,7 @@ void Thread::write(const Place& to, const void* from, uint32_t bytes, Where at) 
   if (!enter(false)) return;
   const SiteId site = act("store", at);
   const Range target = range(to, bytes);
-  if (state_.threads.launch().model.plain_steps) plain_step(OpKind::kPlainStore, target, site);
+  if (state_.threads.launch().model.plain_steps) plain_steps(OpKind::kPlainStore, target, from, site);
   if (state_.fiber.unwinding()) return;
   GpuMachine& machine = state_.threads.machine();
   machine.begin_event(state_.id, site);

@@ -204,7 +204,7 @@ class Thread {
   Range range(const Place& place, uint32_t bytes) const;
   void read(const Place& from, void* to, uint32_t bytes, Where at);
   void write(const Place& to, const void* from, uint32_t bytes, Where at);
-  void plain_step(OpKind kind, const Range& range, SiteId site);
+  void plain_steps(OpKind kind, const Range& range, const void* bytes, SiteId site);
   uint64_t word_visible(const char* text, const Place& word, const Operation& op, Order order, Scope scope, Where at);
   void fence(const char* text, FenceKind kind, Scope scope, Order order, Where at);
   void barrier_op(const char* text, OpKind kind, Mbarrier barrier, const Operation& rest, Where at);

@@ -260,6 +260,34 @@ TEST(Kernel, ClusterBarrierBeforeRemoteMemoryIsVerified) {
   EXPECT_THAT(k, Verified());
 }
 
+struct Wide {
+  int64_t a, b, c;
+};
+
+TEST(Kernel, PlainStepsSplitWideAccesses) {
+  for (const bool steps : {false, true}) {
+    Kernel k("wide");
+    const auto x = k.shared<Wide>("x", 2);
+    k.threads(2, [=](Thread& t) {
+      t.store(x[t.index()], {1, 2, t.index()});
+      t.assert_that(t.load(x[t.index()]).c == t.index());
+    });
+    k.plain_steps(steps);
+    EXPECT_THAT(k, Verified(Reading::kStrict));
+    EXPECT_THAT(k, HasTraces(1));
+  }
+}
+
+TEST(Kernel, PlainStepsFindTheSameRace) {
+  for (const bool steps : {false, true}) {
+    Kernel k("wide");
+    const auto x = k.shared<Wide>("x", 1);
+    k.threads(2, [=](Thread& t) { t.store(x[0], {1, 2, t.index()}); });
+    k.plain_steps(steps);
+    EXPECT_THAT(k, HasRace("x"));
+  }
+}
+
 TEST(Kernel, InvalidLaunchesAreInputErrors) {
   Kernel none("none");
   EXPECT_THROW(check(none), InputError);
