@@ -140,13 +140,24 @@ class Checked {
     c.max_seconds = options_.max_seconds;
     c.schedule = found.schedule;
     c.names = retelling.names;
-    Files& files = files_.back();
-    files.counterexample = write_counterexample(c, options_.out, taken);
-    files.graph = fs::path(files.counterexample).replace_extension(".svg").string();
-    write_graph(recording, kernel_.sources, files.graph);
+    const Files& files = files_.back() = write_pair(c, recording, taken);
     reports_.back() = finding_report(recording, kernel_.sources,
                                      {found.execution, result_.executions, c.violation, files.counterexample,
                                       files.graph});
+  }
+
+  // The counterexample and its picture. A verdict outlives a full disk: what cannot be written is said and left out.
+  Files write_pair(const Counterexample& c, const Recording& recording, std::vector<std::string>& taken) const {
+    Files files;
+    try {
+      files.counterexample = write_counterexample(c, options_.out, taken);
+      const std::string graph = fs::path(files.counterexample).replace_extension(".svg").string();
+      write_graph(recording, kernel_.sources, graph);
+      files.graph = graph;
+    } catch (const InputError& error) {
+      fmt::print(stderr, "warpcheck: {}\n", error.what());
+    }
+    return files;
   }
 
   Kernel kernel_;
@@ -177,7 +188,7 @@ int exit_code(Verdict verdict) {
 }  // namespace
 
 int check(const CheckOptions& options) {
-  make_folder(options.out);
+  if (options.out != ".") make_folder(options.out);
   std::vector<Kernel> kernels;
   for (const Request& request : requests(options)) kernels.push_back(load_kernel(request));
   const std::atomic<bool>& interrupted = watch_for_interrupts();

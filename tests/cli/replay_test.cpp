@@ -65,6 +65,15 @@ TEST(Counterexample, FilesOfAnotherKernelAreKept) {
   EXPECT_FALSE(std::filesystem::exists(folder / "race-4.json"));
 }
 
+TEST(Counterexample, VerdictOutlivesAPictureThatCannotBeWritten) {
+  const Folder folder;
+  std::filesystem::create_directory(folder / "race-1.svg");
+  const Outcome outcome = warpcheck({"check", kBroken}, folder);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("race-1.svg: cannot be written"));
+  EXPECT_THAT(outcome.out, HasSubstr("replay: warpcheck replay race-1.json\n"));
+}
+
 TEST(Graph, WritesDotAndSvg) {
   const Folder folder;
   ASSERT_EQ(warpcheck({"check", kBroken}, folder).exit_code, 1);
