@@ -236,6 +236,16 @@ const std::vector<Alphabet>& alphabets() {
       {"fences",
        {Act::kStoreD, Act::kLoadD, Act::kFence, Act::kRelaxedF, Act::kRelaxedAwaitF, Act::kBlockReleaseF},
        true},
+      {"mixed", {Act::kStoreX,     Act::kAddX,      Act::kReduceX,       Act::kLoadX,  Act::kAwaitX,  Act::kCasX,
+                 Act::kExchangeX,  Act::kStoreY,    Act::kLoadY,         Act::kStoreD, Act::kLoadD,   Act::kReleaseF,
+                 Act::kAcquireF,   Act::kFence,     Act::kArrive,        Act::kWaitB,  Act::kParity0, Act::kCopyIn,
+                 Act::kCopyOut,    Act::kWaitGroup, Act::kWaitGroupRead, Act::kStoreS, Act::kLoadS,   Act::kLoadG,
+                 Act::kProxyFence, Act::kSync}},
+      {"mixed blocks",
+       {Act::kStoreX, Act::kAddX, Act::kAwaitX, Act::kStoreD, Act::kLoadD, Act::kReleaseF, Act::kAcquireF,
+        Act::kBlockReleaseF, Act::kBlockAcquireF, Act::kRelaxedF, Act::kRelaxedAwaitF, Act::kFence, Act::kBlockFence,
+        Act::kCopyIn, Act::kCopyOut, Act::kWaitB, Act::kWaitGroup, Act::kStoreS, Act::kLoadG},
+       true},
   };
   return all;
 }

@@ -53,7 +53,7 @@ const char* name(Act act);
 
 struct Alphabet {
   const char* name;
-  std::vector<Act> acts;  // at most six
+  std::vector<Act> acts;  // at most six, or random kernels only
   bool blocks = false;    // each thread is a block of its own
 };
 const std::vector<Alphabet>& alphabets();
