@@ -1,5 +1,8 @@
-// Bulk copies (cp.async.bulk): between global and shared memory, completing on an mbarrier by bytes or in a bulk group.
-#include <fmt/format.h>
+// Asynchronous copies. cp.async.bulk: between global and shared memory, completing on an mbarrier by bytes or in a bulk
+// group. cp.async: 4 to 16 bytes a lane from global to shared memory, in groups, through the generic proxy.
+//
+// The groups of the two are separate sequences; the model keeps one a lane, so kernels that use both are refused.
+#include <algorithm>
 
 #include "frontends/ptx/memory_operands.h"
 #include "frontends/ptx/visible.h"
@@ -8,6 +11,21 @@ namespace warpcheck::ptx {
 namespace {
 
 constexpr uint64_t kBulkAlignment = 16;
+
+bool is_bulk(const Instruction& instruction) {
+  return std::find(instruction.opcode.begin(), instruction.opcode.end(), "bulk") != instruction.opcode.end();
+}
+
+void refuse_mixed_groups(const Decoder& decoder) {
+  const auto has = [](const Instruction& i, std::string_view name) { return std::find(i.opcode.begin(), i.opcode.end(), name) != i.opcode.end(); };
+  bool bulk = false, small = false;
+  for (const Instruction& i : decoder.function().instructions) {
+    if (i.opcode[0] != "cp" || !has(i, "async")) continue;
+    bulk |= has(i, "bulk_group") || (is_bulk(i) && has(i, "commit_group"));
+    small |= !is_bulk(i);
+  }
+  if (bulk && small) throw NotSupported();
+}
 
 // One lane's copy. `at`: destination, source, mbarrier; from[0]: size; from[1]: blocks of a multicast.
 class BulkCopy {
@@ -151,6 +169,7 @@ void decode_bulk(Decoder& decoder, Modifiers& modifiers, Code& code) {
   };
   if (!take_place(code.space) || !take_place(code.source_space)) throw NotSupported();
   code.bulk = modifiers.take("bulk_group");
+  if (code.bulk) refuse_mixed_groups(decoder);
   if (!code.bulk && !modifiers.take("mbarrier::complete_tx::bytes")) throw NotSupported();
   code.count_given = modifiers.take("multicast::cluster");
   const bool hinted = modifiers.take("L2::cache_hint");
@@ -164,9 +183,93 @@ void decode_bulk(Decoder& decoder, Modifiers& modifiers, Code& code) {
   code.control = run_bulk_copy;
 }
 
-void decode_commit(Decoder&, Modifiers&, Code& code) { code.control = run_commit; }
+// cp.async: at is destination and source, bytes the size, from[0] how much of it the source has (mode 1), or whether to
+// ignore the source (mode 2).
+void issue_copy(Interpreter& interpreter, Fragment& fragment, const Code& code, uint32_t lane) {
+  const Warp& warp = *fragment.warp;
+  uint64_t from_source = code.bytes;
+  if (code.mode == 1) from_source = std::min<uint64_t>(value_of(warp, code.from[0], lane) & 0xffffffffU, code.bytes);
+  if (code.mode == 2 && ((value_of(warp, code.from[0], lane) & 1) != 0) != code.from[0].negated) from_source = 0;
+  AsyncCopy copy;
+  const uint64_t to = address_of(warp, code.at[0], MemorySpace::kShared, lane);
+  const auto destination = interpreter.place(fragment, MemorySpace::kShared, to, code.bytes);
+  if (!destination.mapped || destination.space != MemorySpace::kShared) {
+    return report_unmapped(interpreter, fragment, code, 1U << lane, to, "copy");
+  }
+  copy.writes = {destination.range};
+  bool aligned = destination.range.offset % code.bytes == 0;
+  if (from_source > 0) {
+    const uint64_t from = address_of(warp, code.at[1], MemorySpace::kGlobal, lane);
+    const auto source = interpreter.place(fragment, MemorySpace::kGlobal, from, static_cast<uint32_t>(from_source));
+    if (!source.mapped) return report_unmapped(interpreter, fragment, code, 1U << lane, from, "copy");
+    copy.reads.push_back(source.range);
+    aligned &= source.range.offset % code.bytes == 0;
+  }
+  if (!aligned) {
+    interpreter.report(fragment, 1U << lane, code, FindingKind::kMisaligned, "copy", interpreter.machine().range_name(copy.writes[0]),
+                       "both addresses of cp.async must be multiples of its size");
+    return;
+  }
+  if (from_source < code.bytes) copy.reads.push_back({interpreter.kernel().zeros, 0, static_cast<uint32_t>(code.bytes - from_source)});
+  copy.reads_async = copy.writes_async = false;
+  copy.grouped = true;
+  copy.block = warp.block;
+  copy.site = code.site;
+  interpreter.machine().issue(fragment.thread, lane, copy);
+}
+
+Flow run_copy(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  if (!operands_take_effect(interpreter, fragment, code, active)) return Flow::kStop;
+  interpreter.machine().begin_event(fragment.thread, code.site);
+  each_lane(active, [&](uint32_t lane) { issue_copy(interpreter, fragment, code, lane); });
+  return Flow::kNext;
+}
+
+// cp.async.{ca,cg}.shared.global [dst], [src], size [, source size or predicate] [, policy]
+void decode_copy(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  refuse_mixed_groups(decoder);
+  if (!modifiers.take("ca") && !modifiers.take("cg")) throw NotSupported();
+  if (!modifiers.take("shared") && !modifiers.take("shared::cta")) throw NotSupported();
+  if (!modifiers.take("global")) throw NotSupported();
+  const bool hinted = modifiers.take("L2::cache_hint");
+  modifiers.take_prefix("L2::");
+  code.at[0] = decoder.address(0);
+  code.at[1] = decoder.address(1);
+  const Source size = decoder.source(2);
+  if (size.slot != kNone || (size.value != 4 && size.value != 8 && size.value != 16)) throw NotSupported();
+  code.bytes = static_cast<uint8_t>(size.value);
+  const size_t more = decoder.operands() - 3 - (hinted ? 1 : 0);
+  if (more > 1) throw NotSupported();
+  if (more == 1) {
+    const Operand& operand = decoder.operand(3);
+    const bool predicate = operand.kind == OperandKind::kRegister && decoder.function().registers[operand.reg].type == "pred";
+    code.from[0] = decoder.source(operand);
+    code.mode = predicate ? 2 : 1;
+  }
+  code.control = run_copy;
+}
+
+void decode_commit(Decoder& decoder, Modifiers&, Code& code) {
+  refuse_mixed_groups(decoder);
+  code.control = run_commit;
+}
+
+// All copies so far: what was not committed yet is a group, too.
+Flow run_wait_all(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  if (fragment.stage == 0) {
+    if (!interpreter.isolate(fragment, active)) return Flow::kJump;
+    each_lane(active, [&](uint32_t lane) { interpreter.machine().commit_group(fragment.thread, lane); });
+  }
+  return run_wait_group(interpreter, fragment, code, active);
+}
+
+void decode_wait_all(Decoder& decoder, Modifiers&, Code& code) {
+  refuse_mixed_groups(decoder);
+  code.control = run_wait_all;
+}
 
 void decode_wait_group(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  refuse_mixed_groups(decoder);
   code.reads_only = modifiers.take("read");
   code.immediate = decoder.source(0).value;
   code.control = run_wait_group;
@@ -176,6 +279,10 @@ constexpr Row kRows[] = {
     {"cp.async.bulk", decode_bulk},
     {"cp.async.bulk.commit_group", decode_commit},
     {"cp.async.bulk.wait_group", decode_wait_group},
+    {"cp.async", decode_copy},
+    {"cp.async.commit_group", decode_commit},
+    {"cp.async.wait_group", decode_wait_group},
+    {"cp.async.wait_all", decode_wait_all},
 };
 
 }  // namespace

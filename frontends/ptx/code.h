@@ -113,6 +113,7 @@ struct Kernel {
   uint64_t local_bytes = 0;                // .local of one thread
   uint64_t shared_bytes = 0;               // of one block, from address 0; static and dynamic
   uint64_t dynamic_shared = 0;
+  RegionId zeros{};                        // 16 zero bytes
   uint32_t global_regions = 0;             // regions 0.. of global memory; then one of shared memory a block
   std::vector<uint32_t> countless_barriers;  // ids used without a thread count: exits count as arrivals there
   bool uses_cluster_barrier = false;

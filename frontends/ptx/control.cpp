@@ -126,6 +126,20 @@ Flow run_trap(Interpreter& interpreter, Fragment& fragment, const Code& code, La
 
 void decode_trap(Decoder&, Modifiers&, Code& code) { code.control = run_trap; }
 
+Flow run_print(Interpreter&, Fragment&, const Code&, LaneMask) { return Flow::kNext; }
+
+// Only the two functions of the CUDA runtime: a failed assertion, and printf, whose output nobody compares.
+void decode_call(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  modifiers.take("uni");
+  for (size_t i = 0; i < std::min<size_t>(decoder.operands(), 2); ++i) {
+    const Operand& callee = decoder.operand(i);
+    if (callee.kind != OperandKind::kName) continue;
+    code.control = callee.name == "__assertfail" ? run_trap : callee.name == "vprintf" ? run_print : nullptr;
+    break;
+  }
+  if (code.control == nullptr) throw NotSupported();
+}
+
 // The fence is the thread's: lanes elsewhere must not take part.
 Flow run_fence(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   if (!interpreter.isolate(fragment, active)) return Flow::kJump;
@@ -178,6 +192,7 @@ constexpr Row kRows[] = {
     {"ret", decode_exit},
     {"exit", decode_exit},
     {"trap", decode_trap},
+    {"call", decode_call},
     {"membar", decode_membar},
     {"fence", decode_fence},
     {"fence.proxy.async", decode_proxy_fence},

@@ -188,6 +188,12 @@ AddressOperand Decoder::address(const Operand& operand) {
   return made;
 }
 
+MemorySpace Decoder::symbol_space(const Operand& operand) const {
+  if (operand.parts.empty() || operand.parts[0].kind != OperandKind::kName) return MemorySpace::kGeneric;
+  const auto symbol = symbols_.find(operand.parts[0].name);
+  return symbol == symbols_.end() ? MemorySpace::kGeneric : symbol->second.space;
+}
+
 bool Decoder::result_dead(const Operand& operand) const {
   if (operand.kind == OperandKind::kSink) return true;
   return operand.kind == OperandKind::kRegister && !flow_.live_before(at_ + 1, operand.reg);

@@ -60,6 +60,8 @@ class Decoder {
   uint32_t destination(size_t i) { return destination(operand(i)); }
   AddressOperand address(const Operand& operand);
   AddressOperand address(size_t i) { return address(operand(i)); }
+  // Of an address that starts at a variable; kGeneric for others.
+  MemorySpace symbol_space(const Operand& operand) const;
   bool result_dead(const Operand& operand) const;
   std::vector<uint32_t> live_registers() const;  // before the instruction
   const ControlFlow& flow() const { return flow_; }

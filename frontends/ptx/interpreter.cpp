@@ -38,9 +38,13 @@ void Interpreter::start(uint32_t block, uint32_t number, uint32_t first) {
   warp.exited = 0;
   warp.ended.fill(kNoSite);
   warp.cluster_phase.fill(kNone);
-  warp.slots.assign(kernel_.slots, Slot{});
+  if (warp.fresh.empty()) {
+    warp.slots.assign(kernel_.slots, Slot{});
+    fill_specials(warp);
+    warp.fresh = warp.slots;
+  }
+  warp.slots = warp.fresh;
   warp.local.assign(kernel_.local_bytes == 0 ? 0 : 32, std::vector<uint8_t>(kernel_.local_bytes, 0xff));
-  fill_specials(warp);
   Fragment& fragment = fragments_[first];
   fragment = Fragment{};
   fragment.warp = &warp;

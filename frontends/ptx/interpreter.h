@@ -34,6 +34,7 @@ struct Warp {
   std::array<SiteId, 32> ended{};  // where each lane exited
   std::array<uint32_t, 32> cluster_phase{};  // of each lane's last barrier.cluster.arrive
   std::vector<Slot> slots;
+  std::vector<Slot> fresh;  // as a run begins
   std::vector<std::vector<uint8_t>> local;  // .local memory of each lane; empty if the kernel has none
 };
 

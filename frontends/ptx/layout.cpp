@@ -16,7 +16,6 @@ constexpr uint64_t kGuard = 16;           // between variables, so that an acces
 constexpr uint64_t kMostShared = 1 << 22;  // of one block
 constexpr uint64_t kMostThreads = 1 << 18;
 constexpr uint64_t kMostMemory = uint64_t{1} << 30;
-constexpr uint64_t kUnreachable = 0xffff'ffff'0000;  // call parameters: calls are not run
 
 uint64_t align_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -42,6 +41,8 @@ class Builder {
     }
     check_symbols();
     fill_addresses();
+    made_.zeros = RegionId{static_cast<uint32_t>(made_.model.regions.size())};
+    add_region("zeros", 16, 1, spec_.origin).initial.assign(16, 0);
     made_.global_regions = static_cast<uint32_t>(made_.model.regions.size());
     add_shared();
     add_local();
@@ -244,8 +245,8 @@ class Builder {
 
   void add_local() {
     for (const PtxVariable& variable : entry_.variables) {
-      if (variable.space == "param") made_.symbols.emplace(variable.name, Symbol{kUnreachable, MemorySpace::kParam});
-      if (variable.space != "local") continue;
+      // Parameters of calls are the thread's own, too; scopes that use a name again never live at the same time.
+      if (variable.space != "local" && variable.space != "param") continue;
       made_.local_bytes = align_up(made_.local_bytes, std::max<uint64_t>(variable.align, 1));
       made_.symbols[variable.name] = {made_.local_bytes, MemorySpace::kLocal};
       made_.local_bytes += variable.bytes;

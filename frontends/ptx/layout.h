@@ -23,6 +23,7 @@ struct Layout {
   std::vector<uint8_t> params;
   uint64_t local_bytes = 0, shared_bytes = 0;
   uint32_t global_regions = 0;  // the first are spec.buffers, in order
+  RegionId zeros{};             // the last of them: 16 zero bytes that copies read where they have no source
 };
 
 Layout lay_out(const Module& module, const Function& entry, const LaunchSpec& spec);

@@ -22,8 +22,6 @@ class Load {
         bytes_(static_cast<uint32_t>(code.bytes * code.to_vector.size())) {}
 
   void run(LaneMask active) {
-    uninitialized_.assign(code_.to_vector.size(), 0);
-    opaque_.assign(code_.to_vector.size(), 0);
     each_lane(active, [&](uint32_t lane) { one(lane); });
     for (size_t i = 0; i < code_.to_vector.size(); ++i) {
       mark(warp_, code_.to_vector[i], active, uninitialized_[i], opaque_[i], code_.site);
@@ -78,7 +76,7 @@ class Load {
   const uint32_t bytes_;
   bool begun_ = false;
   std::array<uint8_t, kMostBytes> buffer_{};
-  std::vector<LaneMask> uninitialized_, opaque_;
+  std::array<LaneMask, kMostBytes> uninitialized_{}, opaque_{};  // of each element
 };
 
 Flow run_load(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
@@ -216,6 +214,30 @@ void decode_type(Modifiers& modifiers, Code& code) {
   code.is_signed = type[0] == 's';
 }
 
+void set_constants(Warp& warp, const Code& code, LaneMask lanes) {
+  for (size_t i = 0; i < code.to_vector.size(); ++i) {
+    auto& to = warp.slots[code.to_vector[i]].lane;
+    each_lane(lanes, [&](uint32_t lane) { to[lane] = code.from_vector[i].value; });
+    mark(warp, code.to_vector[i], lanes, 0, 0, kNoSite);
+  }
+}
+
+// A parameter of the kernel at a constant offset is known before it runs.
+bool load_constants(Decoder& decoder, Code& code) {
+  if (code.space != MemorySpace::kParam || code.at[0].base.slot != kNone || code.strong) return false;
+  const std::vector<uint8_t>& params = decoder.kernel().params;
+  const uint64_t at = code.at[0].base.value + static_cast<uint64_t>(code.at[0].offset);
+  const uint64_t bytes = code.bytes * code.to_vector.size();
+  if (at > params.size() || bytes > params.size() - at) return false;
+  for (size_t i = 0; i < code.to_vector.size(); ++i) {
+    uint64_t value = 0;
+    std::memcpy(&value, params.data() + at + i * code.bytes, code.bytes);
+    code.from_vector.push_back({kNone, extend(value, code)});
+  }
+  code.lanes = set_constants;
+  return true;
+}
+
 void decode_load(Decoder& decoder, Modifiers& modifiers, Code& code) {
   uint32_t count = 1;
   code.strong = take_semantics(modifiers, code, Order::kAcquire);
@@ -233,6 +255,8 @@ void decode_load(Decoder& decoder, Modifiers& modifiers, Code& code) {
   if (code.to_vector.size() * code.bytes > kMostBytes || code.to_vector.empty()) throw NotSupported();
   if (code.strong && code.to_vector.size() > 1) throw NotSupported();
   code.at[0] = decoder.address(1);
+  if (code.space == MemorySpace::kParam && decoder.symbol_space(decoder.operand(1)) == MemorySpace::kLocal) code.space = MemorySpace::kLocal;
+  if (load_constants(decoder, code)) return;
   if (code.strong) code.live = decoder.live_registers();
   code.quiet = code.space == MemorySpace::kParam;
   code.control = code.strong ? run_strong_load : run_load;
@@ -245,8 +269,9 @@ void decode_store(Decoder& decoder, Modifiers& modifiers, Code& code) {
   take_cache_hints(modifiers);
   take_vector(modifiers, count);
   decode_type(modifiers, code);
-  if (code.space == MemorySpace::kParam || code.space == MemorySpace::kConst) throw NotSupported();
   code.at[0] = decoder.address(0);
+  if (code.space == MemorySpace::kParam && decoder.symbol_space(decoder.operand(0)) == MemorySpace::kLocal) code.space = MemorySpace::kLocal;
+  if (code.space == MemorySpace::kParam || code.space == MemorySpace::kConst) throw NotSupported();
   const Operand& from = decoder.operand(1);
   if (count > 1 && (from.kind != OperandKind::kVector || from.parts.size() != count)) throw NotSupported();
   if (from.kind == OperandKind::kVector) {

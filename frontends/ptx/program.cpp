@@ -36,6 +36,7 @@ class PtxProgram final : public Program {
     kernel_.local_bytes = layout.local_bytes;
     kernel_.shared_bytes = layout.shared_bytes;
     kernel_.dynamic_shared = spec_.dynamic_shared;
+    kernel_.zeros = layout.zeros;
     kernel_.global_regions = layout.global_regions;
     Decoder(module_, entry_, layout.symbols, kernel_).run();
   }

@@ -148,7 +148,7 @@ TEST(Loops, ThatPollAWordWaitForItToChange) {
   const auto result = check(kFlag +
       "mov.u32 %r2, 7; st.global.u32 [%rd0+16], %r2; st.release.gpu.global.u32 [%rd0], 1; ret;\n"
       "POLL: ld.acquire.gpu.global.u32 %r3, [%rd0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra POLL; ld.global.u32 %r4, [%rd0+16];\n"
-      "st.global.u32 [%rd0+20], %r4; ret;", launch(33, 8));
+      "st.global.u32 [%rd0+20], %r4; ret;", launch(2, 8));
   EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
   EXPECT_LE(result.executions, 2U);
 }
@@ -184,6 +184,37 @@ TEST(Values, OpaqueOnesAreEqualWhereTheSameWasComputed) {
   const auto other = check("mov.u32 %r1, %laneid; cvt.u16.u32 %h1, %r1; add.f16 %h2, %h1, %h1; ld.param.u64 %rd0, [out];\n"
                            "st.global.b16 [%rd0], %h2; ret;", launch(2, 1));
   EXPECT_FALSE(errors(other, FindingKind::kRace).empty()) << describe(other);
+}
+
+const std::string kCopy = ".shared .align 16 .b32 s[4]; ld.param.u64 %rd0, [out]; mov.u32 %r1, 5; st.global.u32 [%rd0], %r1; mov.u32 %r2, s;\n";
+
+TEST(Copies, OfALaneAreOverWhenItsGroupIs) {
+  LaunchSpec spec = launch(1, 8);
+  spec.buffers[0].expect = Contents{{5, 0, 0, 0, 5, 0}};
+  const std::string copy = kCopy + "cp.async.cg.shared.global [%r2], [%rd0], 16, 4; cp.async.commit_group;";
+  const std::string use = "ld.shared.v2.b32 {%r3, %r4}, [s]; st.global.v2.b32 [%rd0+16], {%r3, %r4}; ret;";
+  const auto waits = check(copy + "cp.async.wait_group 0;" + use, spec);
+  EXPECT_EQ(waits.verdict, Verdict::kVerified) << describe(waits);
+  const auto early = check(copy + "cp.async.wait_group 1;" + use, spec);
+  ASSERT_FALSE(errors(early, FindingKind::kRace).empty()) << describe(early);
+  EXPECT_EQ(errors(early, FindingKind::kRace)[0].cause, Cause::kNotAwaited);
+}
+
+TEST(Copies, WithoutASourceMayPointAnywhere) {
+  LaunchSpec spec = launch(1, 4);
+  spec.buffers[0].expect = Contents{{5, 0}};
+  const auto result = check(kCopy + "mov.u64 %rd1, 0; cp.async.ca.shared.global [%r2], [%rd1], 4, 0; cp.async.wait_all;\n"
+                                    "ld.shared.u32 %r3, [s]; st.global.u32 [%rd0+4], %r3; ret;", spec);
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+}
+
+TEST(Calls, OfAssertFailAreAssertions) {
+  const auto program = make_program(launch(1, 1),
+      ".version 9.0\n.target sm_90\n.address_size 64\n.extern .func __assertfail(.param .b64 a, .param .b32 b) .noreturn;\n"
+      ".entry k(.param .u64 out) { { .param .b64 param0; st.param.b64 [param0+0], 1; .param .b32 param1; st.param.b32 [param1], 2;\n"
+      "call.uni __assertfail, (param0, param1); } ret; }", "k.ptx");
+  const auto result = explore(*program, {.keep_going = true});
+  EXPECT_EQ(errors(result, FindingKind::kAssertion).size(), 1U) << describe(result);
 }
 
 TEST(Memory, OutOfBoundsNamesTheBuffer) {
