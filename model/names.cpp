@@ -97,6 +97,7 @@ std::string GpuMachine::Impl::object_name(ObjectId id) const {
       return "mbarrier " + name.substr(space == std::string::npos ? 0 : space + 1) + memory.range_text(range);
     }
     case ObjectSort::kNamedBarrier:
+      if (o.id >= 16) return "warp rendezvous";  // of one instruction and mask (PTX)
       return model.blocks == 1 ? fmt::format("barrier {}", o.id) : fmt::format("barrier {} of block {}", o.id, index(o.region));
     case ObjectSort::kClusterBarrier:
       return model.blocks == scopes.blocks_per_cluster ? "cluster barrier" : fmt::format("barrier of cluster {}", o.id);
