@@ -156,7 +156,9 @@ Counterexample from_json(const Json& json, const fs::path& folder) {
   for (const Json& step : json.at("steps")) {
     Choice choice;
     if (!parse_key(step.at(0).get<std::string>(), choice.agent)) throw std::invalid_argument("bad agent in `steps`");
-    step.at(1).get_to(choice.choice);
+    const auto outcome = step.at(1).get<int64_t>();
+    if (outcome < 0 || outcome > UINT16_MAX) throw std::invalid_argument("bad outcome in `steps`");
+    choice.choice = static_cast<uint16_t>(outcome);
     c.schedule.push_back(choice);
   }
   return c;

@@ -126,4 +126,20 @@ TEST(House, NoFileNamesAPlaceOfOneMachine) {
   }
 }
 
+TEST(House, LinksInDocumentsLead) {
+  const std::regex link(R"(\]\(([^)#: ]+)(#[^)]*)?\))");
+  std::vector<fs::path> documents = {kSource / "README.md", kSource / "examples/README.md"};
+  for (const auto& entry : fs::directory_iterator(kSource / "docs")) {
+    if (entry.path().extension() == ".md") documents.push_back(entry.path());
+  }
+  for (const fs::path& document : documents) {
+    std::ifstream stream(document);
+    for (std::string line; std::getline(stream, line);) {
+      for (std::sregex_iterator at(line.begin(), line.end(), link), end; at != end; ++at) {
+        EXPECT_TRUE(fs::exists(document.parent_path() / (*at)[1].str())) << document << " links to " << (*at)[1];
+      }
+    }
+  }
+}
+
 }  // namespace
