@@ -135,6 +135,8 @@ class Spin {
   bool success_reads_nothing_written() const {
     std::set<uint32_t> fresh = {outcome_};
     const auto changed = [&](uint32_t r) { return writers_.contains(r) && !invariant_.contains(r) && !fresh.contains(r); };
+    // A test of something else each time round is no wait for one barrier.
+    if (std::any_of(flow_.reads(test_).begin(), flow_.reads(test_).end(), changed)) return false;
     Known known = {{outcome_, 1}};
     uint32_t i = test_ + 1;
     for (size_t steps = 0; i < function_.instructions.size() && steps < kLongestLoop; ++steps) {

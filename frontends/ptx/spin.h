@@ -2,7 +2,8 @@
 //
 // Such a test is run as a blocking wait, so that spinning costs no executions. Whether it is one is decided on the text:
 // from the failing outcome every path must return to the test through arithmetic, branches, clocks and sleeps alone, and
-// no register written on the way may be read after the test has succeeded, unless it was written again with the same value.
+// no register written on the way may be read by the test or after it has succeeded, unless it was written again with the
+// same value.
 #pragma once
 
 #include "frontends/ptx/cfg.h"
