@@ -28,6 +28,14 @@ void collect_names(const Operand& operand, std::unordered_set<std::string_view>&
   for (const Operand& part : operand.parts) collect_names(part, names);
 }
 
+// What a variable is counted in. nvcc declares arrays as bytes; their alignment tells the element, but for arrays that ask
+// for more than an element needs: those are taken for words.
+uint32_t element_of(const PtxVariable& variable, uint64_t bytes) {
+  if (variable.element_bytes != 1 || variable.align == 1) return variable.element_bytes;
+  const uint64_t guess = variable.align <= 8 ? variable.align : variable.unsized ? 1 : 4;
+  return bytes % guess == 0 ? static_cast<uint32_t>(guess) : 1;
+}
+
 class Builder {
  public:
   Builder(const Module& module, const Function& entry, const LaunchSpec& spec) : module_(module), entry_(entry), spec_(spec) {}
@@ -217,7 +225,7 @@ class Builder {
       if (!made_.symbols.emplace(variable.name, Symbol{}).second) return;
       at = align_up(at, std::max<uint64_t>(variable.align, 16));
       made_.symbols[variable.name] = {at, MemorySpace::kShared};
-      shared.variables.push_back({short_name(variable.name), at, variable.bytes, variable.element_bytes});
+      shared.variables.push_back({short_name(variable.name), at, variable.bytes, element_of(variable, variable.bytes)});
       at += variable.bytes + kGuard;
       if (at > kMostShared) bad({module_.file, variable.line}, fmt::format("found more than {} bytes of shared memory, expected fewer", kMostShared));
     };
@@ -229,7 +237,7 @@ class Builder {
     at = align_up(at, dynamic_align);
     for (const PtxVariable* variable : dynamic) made_.symbols[variable->name] = {at, MemorySpace::kShared};
     if (spec_.dynamic_shared > 0 || !dynamic.empty()) {
-      const uint32_t element = dynamic.empty() ? 1 : dynamic[0]->element_bytes;
+      const uint32_t element = dynamic.empty() ? 1 : element_of(*dynamic[0], spec_.dynamic_shared);
       shared.variables.push_back({dynamic.empty() ? "dynamic shared memory" : short_name(dynamic[0]->name), at, spec_.dynamic_shared, element});
       at += spec_.dynamic_shared;
     }
