@@ -140,8 +140,9 @@ class Picture {
   void title() {
     const Finding& finding = recording_.finding;
     std::string label = fmt::format("<b>{}</b>: {}<br/>", escaped(recording_.kernel), escaped(headline(finding)));
-    const std::string why = explanation(recording_, slice_);
-    if (!why.empty()) label += fmt::format("<font point-size=\"11\">{}</font><br/>", escaped(why));
+    for (const std::string& clause : clauses(explanation(recording_, slice_))) {
+      label += fmt::format("<font point-size=\"11\">{}</font><br/>", escaped(clause));
+    }
     set(graph(), {{"label", fmt::format("<{} >", label)}, {"fontsize", "15"}});
   }
 
@@ -181,8 +182,11 @@ class Picture {
 
   void place_columns() {
     double left = 0;
-    for (const AgentId agent : slice_.columns) {
-      double wide = kCharacter * 1.2 * static_cast<double>(agent_name(agent).size());
+    const std::vector<std::string> names = column_names(recording_, slice_);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const AgentId agent = slice_.columns[i];
+      heads_[agent] = names[i];
+      double wide = kCharacter * 1.2 * static_cast<double>(names[i].size());
       for (const Row& row : rows_) {
         if (row.agent == agent) wide = std::max(wide, row.label.points());
       }
@@ -191,15 +195,11 @@ class Picture {
     }
   }
 
-  std::string agent_name(AgentId id) const {
-    return index(id) < recording_.agents.size() ? recording_.agents[index(id)] : "";
-  }
-
   void draw_columns() {
     std::map<AgentId, std::string> above;
     for (const AgentId agent : slice_.columns) {
       above[agent] = fmt::format("agent{}", index(agent));
-      node(above[agent], fmt::format("<<b>{}</b>>", escaped(agent_name(agent))), x_[agent], 0,
+      node(above[agent], fmt::format("<<b>{}</b>>", escaped(heads_[agent])), x_[agent], 0,
            {{"shape", "plaintext"}, {"style", ""}, {"fillcolor", "none"}, {"fontsize", "13"}});
     }
     for (size_t i = 0; i < rows_.size(); ++i) {
@@ -239,6 +239,7 @@ class Picture {
   std::vector<Row> rows_;
   std::vector<std::string> names_;
   std::map<AgentId, double> x_;
+  std::map<AgentId, std::string> heads_;
 };
 
 struct CloseFile {

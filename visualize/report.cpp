@@ -38,8 +38,8 @@ std::string without_trailing_spaces(std::string line) {
 class Timeline {
  public:
   Timeline(const Recording& recording, const Slice& slice) : recording_(recording), slice_(slice) {
-    for (const AgentId agent : slice_.columns) {
-      headers_.push_back(shortened(agent_name(recording_, agent), kMaxName));
+    for (const std::string& name : column_names(recording_, slice_)) {
+      headers_.push_back(shortened(name, kMaxName));
       widths_.push_back(width(headers_.back()));
     }
     for (const size_t event : slice_.events) {
@@ -181,6 +181,16 @@ std::string explanation(const Recording& recording, const Slice& slice) {
   return finding.message;
 }
 
+std::vector<std::string> clauses(const std::string& sentence) {
+  std::vector<std::string> result;
+  for (size_t begin = 0; begin < sentence.size();) {
+    const size_t end = std::min(sentence.find("; ", begin), sentence.size());
+    result.push_back(sentence.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return result;
+}
+
 std::string finding_report(const Recording& recording, const Sources& sources, const FindingContext& context) {
   const Finding& finding = recording.finding;
   const Slice slice = make_slice(recording);
@@ -192,7 +202,7 @@ std::string finding_report(const Recording& recording, const Sources& sources, c
                                    context.executions, slice.events.size(), recording.events.size());
   result += site_lines(recording, sources);
   const std::string why = explanation(recording, slice);
-  if (!why.empty()) result += fmt::format("  {}\n", why);
+  for (const std::string& clause : clauses(why)) result += fmt::format("  {}\n", clause);
   if (finding.cause != Cause::kNone) result += fmt::format("  cause: {}\n", name(finding.cause));
   result += Timeline(recording, slice).text();
   if (!context.counterexample.empty()) {

@@ -41,6 +41,9 @@ std::string finding_report(const Recording& recording, const Sources& sources, c
 // Why there is no order: one sentence by the finding's cause, or its message.
 std::string explanation(const Recording& recording, const struct Slice& slice);
 
+// The parts of a sentence that tells of several agents ("...; ..."), a line each.
+std::vector<std::string> clauses(const std::string& sentence);
+
 // "race on shared ring[0..31]"
 std::string headline(const Finding& finding);
 

@@ -102,6 +102,7 @@ class Slicer {
       for (const FindingSite& place : finding.sites) show_latest_of_agent(place, 2);
       for (const size_t event : slice_.marked) show_issue(event);
       show_object();
+      if (finding.kind == FindingKind::kLifetime) show_ends_of_owner();
     }
     finish();
     return std::move(slice_);
@@ -198,7 +199,7 @@ class Slicer {
   void show_object() {
     size_t count = 0;
     switch (recording_.finding.kind) {
-      case FindingKind::kDeadlock: count = 16; break;
+      case FindingKind::kDeadlock: count = 6; break;
       case FindingKind::kBarrierMisuse:
       case FindingKind::kLifetime:
       case FindingKind::kWrongResult:
@@ -221,6 +222,24 @@ class Slicer {
       if (event.object.empty() || recording_.finding.object.find(event.object) == std::string::npos) continue;
       shown_.insert(i);
       --count;
+    }
+  }
+
+  // The last events of the block that owns the memory.
+  void show_ends_of_owner() {
+    const std::string& object = recording_.finding.object;
+    const size_t block = object.rfind(" of block ");
+    if (block == std::string::npos) return;
+    std::map<AgentId, size_t> last;
+    for (size_t i = 0; i < recording_.events.size(); ++i) {
+      const AgentId agent = recording_.events[i].agent;
+      if (index(agent) < recording_.agents.size() && recording_.agents[index(agent)].ends_with(object.substr(block))) {
+        last[agent] = i;
+      }
+    }
+    constexpr size_t kOwners = 2;
+    for (const auto& [agent, event] : last) {
+      if (last.size() <= kOwners || event == last.rbegin()->second) shown_.insert(event);
     }
   }
 
@@ -270,6 +289,23 @@ class Slicer {
 };
 
 }  // namespace
+
+std::vector<std::string> column_names(const Recording& recording, const Slice& slice) {
+  std::vector<std::string> names;
+  std::map<std::string, int> uses;
+  for (const AgentId agent : slice.columns) {
+    names.push_back(index(agent) < recording.agents.size() ? recording.agents[index(agent)] : "");
+    ++uses[names.back()];
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (uses[names[i]] < 2) continue;
+    const auto& sites = recording.finding.sites;
+    const auto site = std::find_if(sites.begin(), sites.end(),
+                                   [&](const FindingSite& place) { return place.id == slice.columns[i]; });
+    names[i] = site != sites.end() ? site->agent : "part of " + names[i];
+  }
+  return names;
+}
 
 bool is_pair(const Finding& finding) {
   return finding.sites.size() == 2 && finding.kind != FindingKind::kDeadlock &&

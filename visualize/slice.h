@@ -36,6 +36,9 @@ struct Slice {
 
 Slice make_slice(const Recording& recording);
 
+// Names of the slice's columns, each different: parts of one warp carry the lanes that the finding names.
+std::vector<std::string> column_names(const Recording& recording, const Slice& slice);
+
 // Whether the finding is about two places that want an order between them.
 bool is_pair(const Finding& finding);
 
