@@ -23,12 +23,14 @@ Search::Search(const Program& program, const ExploreOptions& options, Tally& tal
 
 void Search::run(const Task& task, TaskSink* sink) {
   sink_ = sink;
+  set_check_context(&Search::describe_schedule, this);
   start(task);
   do {
     end_execution(extend());
   } while (backtrack());
   if (reversals_.gave_up()) tally_.note_bound("the condition of a wait has too many states to try");
   tally_.note_reached(machine_->reached());
+  set_check_context(nullptr, nullptr);
 }
 
 // ---------------------------------------------------------------------------------------------------- steps
@@ -154,6 +156,16 @@ Schedule Search::schedule() const {
   Schedule schedule;
   for (const Event& event : execution_.events()) schedule.push_back({machine_->key(event.agent), event.choice});
   return schedule;
+}
+
+const char* Search::describe_schedule(void* search) {
+  Search& self = *static_cast<Search*>(search);
+  self.description_ = "after the schedule";
+  for (const Event& event : self.execution_.events()) {
+    self.description_ += " " + self.machine_->name(event.agent);
+    if (event.op.choices > 1) self.description_ += "/" + std::to_string(event.choice);
+  }
+  return self.description_.c_str();
 }
 
 void Search::end_execution(Tally::End end) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "explorer/execution.h"
@@ -68,6 +69,7 @@ class Search {
 
   void end_execution(Tally::End end);
   Schedule schedule() const;
+  static const char* describe_schedule(void* search);  // for a failed CHECK
   void judge_reversals();
   bool judge(const Reversal& reversal);
   bool judge_blocked(const Reversal& reversal);
@@ -97,6 +99,7 @@ class Search {
   EventIndex root_ = 0;
   TaskSink* sink_ = nullptr;
   uint64_t new_events_ = 0;  // of the execution in progress
+  std::string description_;
 };
 
 }  // namespace warpcheck
