@@ -162,8 +162,8 @@ const char* Search::describe_schedule(void* search) {
   Search& self = *static_cast<Search*>(search);
   self.description_ = "after the schedule";
   for (const Event& event : self.execution_.events()) {
-    self.description_ += " " + self.machine_->name(event.agent);
-    if (event.op.choices > 1) self.description_ += "/" + std::to_string(event.choice);
+    self.description_.append(" ").append(self.machine_->name(event.agent));
+    if (event.op.choices > 1) self.description_.append("/").append(std::to_string(event.choice));
   }
   return self.description_.c_str();
 }
