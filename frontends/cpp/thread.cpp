@@ -88,6 +88,33 @@ void Thread::read(const Place& from, void* to, uint32_t bytes, Where at) {
   GpuMachine& machine = state_.threads.machine();
   machine.begin_event(state_.id, site);
   machine.load(state_.id, state_.seat.lane, source, to);
+  if (state_.actions == 1 || state_.loads_site != site || state_.loads + 1 != state_.actions) {
+    state_.loads_site = site;
+    state_.loads = state_.actions;
+    state_.asked = 0;
+    return;
+  }
+  if (++state_.loads % CppThreads::kLoadsBetweenAsking == 0 && recurs()) wait_for_change(source, to, at);
+}
+
+// Is the state of the fiber that of the last question? In a function of its own, and before anything else is on the stack:
+// what calls left there would differ.
+__attribute__((noinline)) bool Thread::recurs() {
+  state_.asks = true;
+  state_.fiber.suspend();
+  return enter(true) && state_.recurs;
+}
+
+// A loop of nothing but one plain load, which is always a race or a deadlock: nobody else runs before it ends. If its state
+// recurs it suspends until the bytes change, in the eyes of the search: the store that changes them races with it.
+__attribute__((noinline)) void Thread::wait_for_change(const Range& source, const void* value, Where at) {
+  const bool word = std::has_single_bit(source.bytes) && source.bytes <= 8 && source.offset % source.bytes == 0;
+  if (!word || !state_.threads.launch().detect_spins) return;
+  VisibleOp wait{.op = state_.threads.machine().word_op(OpKind::kLoad, source),
+                 .site = state_.threads.intern(at, "load")};
+  std::memcpy(&wait.op.predicate_operand, value, source.bytes);
+  wait.op.predicate = [](uint64_t now, uint64_t before) { return now != before; };
+  visible(wait, true);
 }
 
 void Thread::write(const Place& to, const void* from, uint32_t bytes, Where at) {

@@ -204,6 +204,8 @@ class Thread {
   Range range(const Place& place, uint32_t bytes) const;
   void read(const Place& from, void* to, uint32_t bytes, Where at);
   void write(const Place& to, const void* from, uint32_t bytes, Where at);
+  bool recurs();
+  void wait_for_change(const Range& source, const void* value, Where at);
   void plain_steps(OpKind kind, const Range& range, const void* bytes, SiteId site);
   uint64_t word_visible(const char* text, const Place& word, const Operation& op, Order order, Scope scope, Where at);
   void fence(const char* text, FenceKind kind, Scope scope, Order order, Where at);

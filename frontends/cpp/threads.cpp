@@ -53,9 +53,9 @@ void CppThreads::reset(GpuMachine& machine) {
     if (launch_.seats[i].lane != 0) continue;
     ThreadState& thread = state(static_cast<ThreadId>(i));
     thread.body = &thread.seat.role->body;
-    thread.forked = thread.merged = thread.posted = thread.polling = false;
+    thread.forked = thread.merged = thread.posted = thread.polling = thread.asks = false;
     thread.last_site = kNoSite;
-    thread.actions = thread.stops = thread.cluster_phase = 0;
+    thread.actions = thread.stops = thread.loads = thread.cluster_phase = 0;
     thread.fiber.start(run, &thread);
   }
 }
@@ -63,9 +63,9 @@ void CppThreads::reset(GpuMachine& machine) {
 void CppThreads::start_warp(ThreadId id, const Kernel::Body& body) {
   ThreadState& warp = state(id);
   warp.body = &body;
-  warp.merged = warp.posted = warp.polling = false;
+  warp.merged = warp.posted = warp.polling = warp.asks = false;
   warp.last_site = kNoSite;
-  warp.actions = warp.stops = 0;
+  warp.actions = warp.stops = warp.loads = 0;
   warp.fiber.start(run, &warp);
 }
 
@@ -119,10 +119,24 @@ void CppThreads::report_exception(const ThreadState& thread) {
 void CppThreads::resume(ThreadId id) {
   ThreadState& thread = *states_[static_cast<size_t>(id)];
   thread.fiber.resume();
+  while (thread.asks) {
+    answer(thread);
+    thread.fiber.resume();
+  }
   if (!thread.posted) return;
   thread.posted = false;
   if (launch_.detect_spins) turn_poll_into_wait(thread);
   machine_->post(id, thread.op);
+}
+
+// The counts start anew, so that they do not tell one question from the next when they linger in registers.
+void CppThreads::answer(ThreadState& thread) {
+  thread.asks = thread.polling = false;
+  thread.recurs = thread.asked > 0 && thread.fiber.recurs();
+  if (!thread.recurs) thread.fiber.remember();
+  const bool enough = ++thread.asked > kMaxActions / kLoadsBetweenAsking;
+  thread.actions = enough ? kMaxActions : 1;
+  thread.loads = 1;
 }
 
 // A loop that repeats one operation, has learned nothing from it and changed nothing by it, waits until the word

@@ -33,6 +33,13 @@ struct ThreadState {
   uint32_t stops = 0;    // Stopped thrown
   uint32_t cluster_phase = 0;
 
+  // Plain loads of one site and nothing else, since the last visible operation or another action.
+  uint32_t loads = 0;
+  SiteId loads_site = kNoSite;
+  bool asks = false;    // the fiber suspended to ask whether its state is that of the last time it asked
+  uint32_t asked = 0;   // how often
+  bool recurs = false;  // the answer
+
   bool polling = false;  // `polled` was the last visible operation, and the fiber remembers its stack from then
   Operation polled;
   SiteId polled_site = kNoSite;
@@ -42,6 +49,7 @@ class CppThreads final : public ThreadBodies {
  public:
   // Thrown into a kernel whose thread must not go on (a limit); the thread ends without another word.
   struct Stopped {};
+  static constexpr uint32_t kLoadsBetweenAsking = 1024;
   static constexpr uint32_t kMaxActions = 1'000'000;  // plain ones between two visible operations
 
   explicit CppThreads(Launch& launch);
@@ -66,6 +74,7 @@ class CppThreads final : public ThreadBodies {
   static void run(void* state);
   void unwind_all();
   ThreadState& state(ThreadId thread);
+  void answer(ThreadState& state);
   void turn_poll_into_wait(ThreadState& state);
 
   Launch& launch_;

@@ -211,6 +211,36 @@ TEST(Spin, OnCompareExchangeIsALock) {
   EXPECT_THAT(k, Verified());
 }
 
+TEST(Spin, OnAPlainWordIsADeadlockOrARace) {
+  for (const bool stored : {false, true}) {
+    Kernel k("plain spin");
+    const auto flag = k.global<int>("flag", {0});
+    k.threads(1, [=](Thread& t) {
+      while (t.load(flag[0]) == 0) {
+      }
+    });
+    k.threads(1, [=](Thread& t) {
+      if (stored) t.store(flag[0], 1);
+    });
+    if (stored) {
+      EXPECT_THAT(k, HasRace("flag"));
+    } else {
+      EXPECT_THAT(k, Deadlocks());
+    }
+  }
+}
+
+TEST(Spin, ThatLoadsOftenIsNoPoll) {
+  Kernel k("sum");
+  const auto x = k.global<int>("x", {1});
+  k.threads(1, [=](Thread& t) {
+    int sum = 0;
+    for (int i = 0; i < 100'000; ++i) sum += t.load(x[0]);
+    t.assert_that(sum == 100'000);
+  });
+  EXPECT_THAT(k, Verified());
+}
+
 TEST(Spin, ThatCountsIsNoPoll) {
   Kernel k("counts");
   const auto flag = k.global_atomic<int>("flag", 0);
