@@ -248,11 +248,17 @@ struct CloseFile {
 
 void write_dot(Agraph_t* graph, FILE* file) { agwrite(graph, file); }
 
+// Graphviz's context for the whole process: the text plugin keeps the last font's name, which a context owns, and would
+// read it after the context is freed.
+GVC_t* context() {
+  static GVC_t* const kContext = gvContext();
+  return kContext;
+}
+
 void render(Agraph_t* graph, const std::string& format, FILE* file, const std::string& path) {
-  const std::unique_ptr<GVC_t, int (*)(GVC_t*)> context(gvContext(), gvFreeContext);
-  if (gvLayout(context.get(), graph, "nop") != 0) throw InputError(path, 0, "Graphviz could not lay the picture out");
-  const int failed = gvRender(context.get(), graph, format.c_str(), file);
-  gvFreeLayout(context.get(), graph);
+  if (gvLayout(context(), graph, "nop") != 0) throw InputError(path, 0, "Graphviz could not lay the picture out");
+  const int failed = gvRender(context(), graph, format.c_str(), file);
+  gvFreeLayout(context(), graph);
   if (failed != 0) throw InputError(path, 0, fmt::format("Graphviz cannot write the format {} here", format));
 }
 
