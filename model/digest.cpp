@@ -95,10 +95,21 @@ uint64_t hash_contents(const ClockHash& clocks, const Object& o) {
 
 }  // namespace
 
+namespace {
+
+// A machine keeps the objects of earlier runs: those that this run has not used must not count.
+bool untouched(const Object& o) {
+  const ObjectState& s = o.state;
+  if (o.sort == ObjectSort::kMbarrier) return !o.ever_live;
+  return s.phase == 0 && s.pending == 0 && s.awaited == 0;
+}
+
+}  // namespace
+
 uint64_t GpuMachine::fingerprint() const {
   uint64_t sum = impl_->memory.digest();
   for (const Object& o : impl_->objects) {
-    if (o.sort != ObjectSort::kGranule && o.sort != ObjectSort::kGroup) sum += hash_object(o);
+    if (o.sort != ObjectSort::kGranule && o.sort != ObjectSort::kGroup && !untouched(o)) sum += hash_object(o);
   }
   return sum;
 }

@@ -1,5 +1,7 @@
 #include "frontends/cpp/kernel.h"
 
+#include <algorithm>
+
 #include "frontends/cpp/launch.h"
 #include "frontends/cpp/threads.h"
 #include "model/check.h"
@@ -8,6 +10,7 @@ namespace warpcheck {
 
 namespace {
 
+constexpr uint32_t kTrialSteps = 10'000;
 constexpr uint64_t kGuard = 16;  // between the variables of shared memory, and their alignment
 
 uint64_t aligned(uint64_t offset) { return (offset + kGuard - 1) / kGuard * kGuard; }
@@ -15,6 +18,41 @@ uint64_t aligned(uint64_t offset) { return (offset + kGuard - 1) / kGuard * kGua
 }  // namespace
 
 void Launch::seal() {
+  complete_model();
+  while (try_once()) {
+  }
+}
+
+std::unique_ptr<GpuMachine> Launch::machine() {
+  return std::make_unique<GpuMachine>(model, std::make_unique<CppThreads>(*this), SiteTable::kCapacity);
+}
+
+// One execution, lowest agent first, to see which barriers the kernel uses. One that only another execution meets does
+// not know of threads that have ended.
+bool Launch::try_once() {
+  auto bodies = std::make_unique<CppThreads>(*this);
+  const CppThreads& threads = *bodies;
+  GpuMachine machine(model, std::move(bodies), SiteTable::kCapacity);
+  machine.set_checking(false);
+  machine.reset();
+  const auto next = [&] {
+    const std::span<const AgentId> agents = machine.agents();
+    return std::find_if(agents.begin(), agents.end(),
+                        [&](AgentId agent) { return machine.pending(agent).status == Transition::Status::kEnabled; });
+  };
+  for (uint32_t steps = 0; steps < kTrialSteps; ++steps) {
+    const auto agent = next();
+    if (agent == machine.agents().end()) break;
+    machine.step(*agent, 0);
+  }
+  const bool found = exits_block_barrier < threads.met_block_barrier() ||
+                     exits_cluster_barrier < threads.met_cluster_barrier();
+  exits_block_barrier = exits_block_barrier || threads.met_block_barrier();
+  exits_cluster_barrier = exits_cluster_barrier || threads.met_cluster_barrier();
+  return found;
+}
+
+void Launch::complete_model() {
   if (grid.blocks == 0 || grid.cluster == 0 || grid.blocks % grid.cluster != 0) {
     throw InputError("kernel " + name + ": blocks must be a positive multiple of the cluster's size");
   }
@@ -120,7 +158,7 @@ void Kernel::global_proxy_is_generic(bool on) { launch_->model.async_global_is_g
 
 std::unique_ptr<Machine> Kernel::make_machine() const {
   std::call_once(launch_->sealed, [this] { launch_->seal(); });
-  return std::make_unique<GpuMachine>(launch_->model, std::make_unique<CppThreads>(*launch_), SiteTable::kCapacity);
+  return launch_->machine();
 }
 
 std::string Kernel::name() const { return launch_->name; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "frontends/cpp/handles.h"
 #include "frontends/cpp/kernel.h"
 #include "frontends/cpp/sites.h"
+#include "model/gpu_machine.h"
 #include "model/launch_model.h"
 
 namespace warpcheck {
@@ -45,14 +47,21 @@ struct Launch {
   std::vector<MbarrierSpec> mbarriers;  // of one block
   std::vector<Expectation> expectations;
   bool detect_spins = true;
+  // Threads that end count as arrived at these barriers, which takes a step for each: only if a trial run met them.
+  bool exits_block_barrier = false, exits_cluster_barrier = false;
   LaunchModel model;              // complete once sealed
   std::vector<ThreadSeat> seats;  // by clock component
   mutable SiteTable sites;
   std::once_flag sealed;
 
-  // Completes the model. Throws InputError if the launch makes no sense.
+  // Completes the model, and tries the kernel once. Throws InputError if the launch makes no sense.
   void seal();
+  std::unique_ptr<GpuMachine> machine();
   RegionId region(const Place& place, uint32_t block) const;
+
+ private:
+  void complete_model();
+  bool try_once();
 };
 
 }  // namespace warpcheck

@@ -97,16 +97,17 @@ void Thread::read(const Place& from, void* to, uint32_t bytes, Where at) {
   if (++state_.loads % CppThreads::kLoadsBetweenAsking == 0 && recurs()) wait_for_change(source, to, at);
 }
 
-// Is the state of the fiber that of the last question? In a function of its own, and before anything else is on the stack:
-// what calls left there would differ.
+// Is the state of the fiber that of the last question? In a function of its own, and before anything else is on the
+// stack: what calls left there would differ.
 __attribute__((noinline)) bool Thread::recurs() {
   state_.asks = true;
   state_.fiber.suspend();
   return enter(true) && state_.recurs;
 }
 
-// A loop of nothing but one plain load, which is always a race or a deadlock: nobody else runs before it ends. If its state
-// recurs it suspends until the bytes change, in the eyes of the search: the store that changes them races with it.
+// A loop of nothing but one plain load, which is always a race or a deadlock: nobody else runs before it ends. If its
+// state recurs it suspends until the bytes change, in the eyes of the search: the store that changes them races with
+// it.
 __attribute__((noinline)) void Thread::wait_for_change(const Range& source, const void* value, Where at) {
   const bool word = std::has_single_bit(source.bytes) && source.bytes <= 8 && source.offset % source.bytes == 0;
   if (!word || !state_.threads.launch().detect_spins) return;
@@ -228,6 +229,7 @@ void Thread::wait_phase(const char* text, ObjectId barrier, uint32_t phase, Scop
 
 void Thread::sync_threads(Where at) {
   if (!enter(false)) return;
+  state_.threads.meet_block_barrier();
   const ObjectId barrier = state_.threads.machine().named_barrier(state_.seat.block, 0);
   const uint32_t phase = meet("sync_threads", barrier, lanes(), 0, Scope::kBlock, at);
   wait_phase("sync_threads", barrier, phase, Scope::kBlock, at);
@@ -249,6 +251,7 @@ void Thread::named_arrive(uint32_t id, uint32_t count, Where at) {
 void Thread::cluster_arrive(Where at) {
   if (!enter(false)) return;
   const uint32_t cluster = state_.seat.block / state_.threads.launch().grid.cluster;
+  state_.threads.meet_cluster_barrier();
   const ObjectId barrier = state_.threads.machine().cluster_barrier(cluster);
   state_.cluster_phase = meet("cluster_arrive", barrier, lanes(), 0, Scope::kCluster, at);
 }

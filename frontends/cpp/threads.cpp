@@ -88,10 +88,25 @@ void CppThreads::run(void* argument) {
   }
   if (thread.fiber.unwinding()) return;
   if (thread.seat.lane == 0) {
-    threads.machine_->finish(thread.id);
+    threads.end_thread(thread);
   } else {
     api.join_warpgroup();
   }
+}
+
+// Threads that have ended count as arrived at barriers without a count.
+void CppThreads::end_thread(ThreadState& thread) {
+  const auto exit = [&](ObjectId barrier) {
+    const Operation op{.kind = OpKind::kBarrierExit, .object = barrier, .operand = thread.seat.role->lanes};
+    thread.op = {.op = op, .site = thread.last_site};
+    thread.posted = true;
+    thread.fiber.suspend();
+    return !thread.fiber.unwinding();
+  };
+  const uint32_t block = thread.seat.block;
+  if (launch_.exits_block_barrier && !exit(machine_->named_barrier(block, 0))) return;
+  if (launch_.exits_cluster_barrier && !exit(machine_->cluster_barrier(block / launch_.grid.cluster))) return;
+  machine_->finish(thread.id);
 }
 
 void CppThreads::report(const ThreadState& thread, FindingKind kind, std::string message, std::string role) {

@@ -65,6 +65,10 @@ class CppThreads final : public ThreadBodies {
   const Launch& launch() const { return launch_; }
   SiteId intern(const Where& at, const char* text) { return sites_.intern(at, text); }
   AsyncCopy& copy() { return copy_; }
+  void meet_block_barrier() { met_block_barrier_ = true; }
+  void meet_cluster_barrier() { met_cluster_barrier_ = true; }
+  bool met_block_barrier() const { return met_block_barrier_; }
+  bool met_cluster_barrier() const { return met_cluster_barrier_; }
   void start_warp(ThreadId thread, const Kernel::Body& body);
   void end_warp(ThreadId thread);
   void report(const ThreadState& state, FindingKind kind, std::string message, std::string role);  // at its last site
@@ -72,6 +76,7 @@ class CppThreads final : public ThreadBodies {
 
  private:
   static void run(void* state);
+  void end_thread(ThreadState& state);
   void unwind_all();
   ThreadState& state(ThreadId thread);
   void answer(ThreadState& state);
@@ -80,8 +85,9 @@ class CppThreads final : public ThreadBodies {
   Launch& launch_;
   GpuMachine* machine_ = nullptr;
   SiteCache sites_;
-  std::vector<std::unique_ptr<ThreadState>> states_;  // by component
-  AsyncCopy copy_;                                    // kept for its capacity
+  std::vector<std::unique_ptr<ThreadState>> states_;              // by component
+  bool met_block_barrier_ = false, met_cluster_barrier_ = false;  // in some run
+  AsyncCopy copy_;                                                // kept for its capacity
 };
 
 }  // namespace warpcheck

@@ -215,6 +215,19 @@ TEST(Kernel, BlockBarrierOrdersAll) {
   EXPECT_THAT(k, HasTraces(1));
 }
 
+TEST(Kernel, ThreadsThatEndedCountAtTheBlockBarrier) {
+  Kernel k("early exit", {.blocks = 2, .cluster = 2});
+  const auto x = k.shared<int>("x", 3);
+  k.threads(3, [=](Thread& t) {
+    t.store(x[t.index()], 1);
+    if (t.index() > 0) t.cluster_sync();
+    for (uint32_t round = 0; round < t.index(); ++round) t.sync_threads();
+    if (t.index() == 2) t.assert_that(t.load(x[1]) == 1);
+  });
+  EXPECT_THAT(k, Verified());
+  EXPECT_THAT(k, HasTraces(1));
+}
+
 TEST(Kernel, NamedBarrierCountsThreads) {
   Kernel k("named");
   const auto x = k.shared<int>("x", 1);
