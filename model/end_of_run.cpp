@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "model/gpu_machine_impl.h"
 
@@ -102,10 +101,8 @@ void GpuMachine::Impl::check_barriers() {
     const Object& o = objects[i];
     const ObjectId id{i};
     for (const auto& [site, agent] : o.dead_uses) {
-      if (o.state.live) continue;
       report(FindingKind::kBarrierMisuse, object_name(id), "a use of an mbarrier that is not initialized",
              {site_of(agent, agents[index(agent)].is_thread ? threads[agents[index(agent)].index].lanes : 1, "use", site)});
-      break;
     }
     if (o.sort != ObjectSort::kMbarrier || !o.state.live) continue;
     if (o.state.tx != 0) {

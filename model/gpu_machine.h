@@ -47,7 +47,6 @@ struct VisibleOp {
   Scope scope = Scope::kBlock;
   LaneMask lanes = 0;         // lanes that take part; 0: all of the thread
   bool own_phase = false;     // kWaitPhase: the discipline of C++ and Pallas waits is checked (a missed phase is misuse)
-  bool second_arrival = false;// kBarrierArrive: reported as a strict finding (set by the machine)
 };
 
 // An asynchronous copy. Reads and writes are lists of pieces of equal total length, in order.

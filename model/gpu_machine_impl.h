@@ -267,17 +267,17 @@ struct GpuMachine::Impl {
   void perform_word(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome);
   WordCell& word_cell(Object& o, const Operation& op);
   void release_word(Thread& t, const VisibleOp& op, LaneMask who, WordCell& cell);
+  void observe(Thread& t, const VisibleOp& op, LaneMask who, const ReleaseList& list);
   void observe_word(Thread& t, const VisibleOp& op, LaneMask who, WordCell& cell);
   void perform_barrier(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome);
   void perform_arrival(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome, Object& o);
   void perform_wait(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome, Object& o);
-  void perform_group_wait(Thread& t, const VisibleOp& op, LaneMask who);
+  void perform_group_wait(Thread& t, const VisibleOp& op);
   void use_barrier(Thread& t, LaneMask who, Object& o, AccessMode mode);
   void init_barrier(Object& o, const Outcome& outcome);
   void complete_phase(ObjectId id, const Outcome& outcome);
   bool in_control(const Object& o, const Observation& seen) const;
   uint64_t coverage(const Object& o, BundleId control, const ThreadClocks* clocks, LaneMask who) const;
-  ReleaseList& running(Object& o);
   uint64_t waiter_bit(const Thread& t) const;
 
   // --- async_ops.cpp

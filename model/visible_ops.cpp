@@ -40,7 +40,7 @@ void GpuMachine::Impl::perform(Thread& t, const VisibleOp& op, const Outcome& ou
       break;
     case OpKind::kWaitRead:
     case OpKind::kWaitGroup:
-      perform_group_wait(t, op, who);
+      perform_group_wait(t, op);
       break;
     case OpKind::kBarrierInit:
     case OpKind::kBarrierInval:
@@ -132,17 +132,20 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
 void GpuMachine::Impl::observe_word(Thread& t, const VisibleOp& op, LaneMask who, WordCell& cell) {
   ReleaseList& list = cell.released;
   if (recording) recorded[t.event - 1].after = list.sources;
-  if (acquires(op.order)) {
-    t.clocks.acquire(pool, who, list, op.scope, t.block, scopes, ThreadClocks::Take::kAcquire);
-    return;
-  }
+  observe(t, op, who, list);
+}
+
+// A relaxed observation orders memory in the default reading at once; in the strict one only a later acquire fence does.
+void GpuMachine::Impl::observe(Thread& t, const VisibleOp& op, LaneMask who, const ReleaseList& list) {
+  const bool at_once = acquires(op.order);
   for (const Release& release : list.releases) {
-    if (!scopes.mutual(release.scope, release.block, op.scope, t.block)) continue;
+    if (at_once || !scopes.mutual(release.scope, release.block, op.scope, t.block)) continue;
     pool.raise_level(ClockLevel::kBothReadings);
     t.relaxed_reads.push_back({who, op.scope, release});
     t.relaxed_reads.back().release.bundle = pool.copy(release.bundle);
   }
-  t.clocks.acquire(pool, who, list, op.scope, t.block, scopes, ThreadClocks::Take::kRelaxed);
+  t.clocks.acquire(pool, who, list, op.scope, t.block, scopes,
+                   at_once ? ThreadClocks::Take::kAcquire : ThreadClocks::Take::kRelaxed);
 }
 
 void GpuMachine::Impl::release_word(Thread& t, const VisibleOp& op, LaneMask who, WordCell& cell) {
@@ -166,11 +169,6 @@ void GpuMachine::Impl::release_word(Thread& t, const VisibleOp& op, LaneMask who
 }
 
 // --- barriers ---------------------------------------------------------------------------------------------------------
-
-ReleaseList& GpuMachine::Impl::running(Object& o) {
-  while (o.phases.size() <= o.state.phase) o.phases.emplace_back();
-  return o.phases[o.state.phase];
-}
 
 // One bit for each warp's first thread; other threads and those beyond 63 are never known to be covered.
 uint64_t GpuMachine::Impl::waiter_bit(const Thread& t) const {
@@ -372,23 +370,13 @@ void GpuMachine::Impl::perform_wait(Thread& t, const VisibleOp& op, LaneMask who
   if (outcome.phase == 0) return;  // a parity wait on a fresh barrier observes nothing
   ReleaseList& list = o.phases[outcome.phase - 1];
   if (recording) recorded[t.event - 1].after = list.sources;
-  if (acquires(op.order)) {
-    t.clocks.acquire(pool, who, list, op.scope, t.block, scopes, ThreadClocks::Take::kAcquire);
-  } else {
-    for (const Release& release : list.releases) {
-      if (!scopes.mutual(release.scope, release.block, op.scope, t.block)) continue;
-      pool.raise_level(ClockLevel::kBothReadings);
-      t.relaxed_reads.push_back({who, op.scope, release});
-      t.relaxed_reads.back().release.bundle = pool.copy(release.bundle);
-    }
-    t.clocks.acquire(pool, who, list, op.scope, t.block, scopes, ThreadClocks::Take::kRelaxed);
-  }
+  observe(t, op, who, list);
   if (o.sort == ObjectSort::kMbarrier && outcome.phase == event.before.phase) o.observations.push_back(seen);
 }
 
 // --- groups -----------------------------------------------------------------------------------------------------------
 
-void GpuMachine::Impl::perform_group_wait(Thread& t, const VisibleOp& op, LaneMask who) {
+void GpuMachine::Impl::perform_group_wait(Thread& t, const VisibleOp& op) {
   const uint32_t component = static_cast<uint32_t>(object(op.op.object).offset);
   const uint32_t lane = component - t.base;
   const bool read_side = op.op.kind == OpKind::kWaitRead;
@@ -403,7 +391,6 @@ void GpuMachine::Impl::perform_group_wait(Thread& t, const VisibleOp& op, LaneMa
       }
     }
   }
-  (void)who;
   group_waits.push_back({component, t.clocks.tick(), index(t.id), snapshot_of(t, lane)});
 }
 

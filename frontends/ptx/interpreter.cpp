@@ -39,7 +39,8 @@ void Interpreter::start(uint32_t block, uint32_t number, uint32_t first) {
   warp.ended.fill(kNoSite);
   warp.cluster_phase.fill(kNone);
   if (warp.fresh.empty()) {
-    warp.slots.assign(kernel_.slots, Slot{});
+    // A register that nothing was written to has some value: it may be moved about, and must not decide anything.
+    warp.slots.assign(kernel_.slots, Slot{.opaque = ~0U});
     fill_specials(warp);
     warp.fresh = warp.slots;
   }

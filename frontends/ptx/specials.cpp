@@ -45,7 +45,7 @@ std::optional<Special> special_register(std::string_view name) {
 void Interpreter::fill_specials(Warp& warp) {
   for (const SpecialSlot& special_slot : kernel_.specials) {
     Slot& slot = warp.slots[special_slot.slot];
-    if (special_slot.special == Special::kUnknown) slot.opaque = ~0U;
+    slot.opaque = special_slot.special == Special::kUnknown ? ~0U : 0;
     for (uint32_t lane = 0; lane < 32; ++lane) slot.lane[lane] = special(special_slot.special, warp, lane);
   }
 }

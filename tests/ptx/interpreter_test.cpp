@@ -53,6 +53,18 @@ TEST(Lanes, ThatSynchronizeApartMeetAtTheRendezvous) {
   EXPECT_EQ(result.executions, 1U);
 }
 
+TEST(Values, ARegisterThatNothingWasWrittenToDecidesNothing) {
+  const auto stored = check("setp.eq.u32 %p1, %r7, 0; @%p1 mov.u32 %r0, 1;" + kStore, launch(1, 1));
+  EXPECT_EQ(stored.verdict, Verdict::kIncomplete) << describe(stored);
+}
+
+TEST(Barriers, AnArrivalBeforeTheInitializationIsMisuse) {
+  const auto result = check(
+      ".shared .align 8 .u64 bar; mov.u32 %r0, 0; mbarrier.arrive.shared.b64 %rd5, [bar];\n"
+      "mbarrier.init.shared.b64 [bar], 1;" + kStore, launch(1, 1));
+  EXPECT_FALSE(errors(result, FindingKind::kBarrierMisuse).empty()) << describe(result);
+}
+
 TEST(Lanes, OfOneWarpRaceWithoutABarrier) {
   const auto result = check(
       ".shared .b32 s[32]; mov.u32 %r1, %laneid; mov.u32 %r3, s; mad.lo.u32 %r4, %r1, 4, %r3; st.shared.u32 [%r4], %r1;\n"
