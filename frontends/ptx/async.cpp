@@ -47,6 +47,10 @@ class BulkCopy {
     const auto blocks = static_cast<uint32_t>(value_of(*fragment_.warp, code_.from[1], lane_)) & 0xffffU;
     const uint32_t size = interpreter_.kernel().shape.cluster_blocks();
     const uint32_t first = fragment_.warp->block / size * size;
+    if (blocks >> size != 0) {
+      interpreter_.report(fragment_, 1U << lane_, code_, FindingKind::kOutOfBounds, "copy", interpreter_.machine().range_name(*to),
+                          "the multicast names blocks that its cluster does not have");
+    }
     const auto barrier = barrier_place();
     for (uint32_t rank = 0; rank < size; ++rank) {
       if ((blocks >> rank & 1) == 0) continue;

@@ -65,6 +65,15 @@ TEST(Barriers, AnArrivalBeforeTheInitializationIsMisuse) {
   EXPECT_FALSE(errors(result, FindingKind::kBarrierMisuse).empty()) << describe(result);
 }
 
+TEST(Copies, AMulticastBeyondTheClusterIsOutOfBounds) {
+  const auto result = check(
+      ".shared .align 128 .b8 tile[128]; .shared .align 8 .u64 bar; .reg .b16 %h<2>; mov.u16 %h1, 2; mov.u32 %r0, 0;\n"
+      "ld.param.u64 %rd2, [out]; mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [tile], [%rd2], 16, [bar], %h1;" + kStore,
+      launch(1, 4));
+  EXPECT_FALSE(errors(result, FindingKind::kOutOfBounds).empty()) << describe(result);
+}
+
 TEST(Lanes, OfOneWarpRaceWithoutABarrier) {
   const auto result = check(
       ".shared .b32 s[32]; mov.u32 %r1, %laneid; mov.u32 %r3, s; mad.lo.u32 %r4, %r1, 4, %r3; st.shared.u32 [%r4], %r1;\n"
