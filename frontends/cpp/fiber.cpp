@@ -104,6 +104,10 @@ void Fiber::start(Entry entry, void* argument) {
   exceptions_ = {};
   copied_ = 0;
   fake_stack_ = nullptr;
+#if defined(__SANITIZE_THREAD__)
+  __tsan_destroy_fiber(tsan_fiber_);  // the frames of a run that ended stay on its shadow stack
+  tsan_fiber_ = __tsan_create_fiber(0);
+#endif
   inside_ = make_fcontext(top_, stack_bytes_, [](transfer_t from) {
     auto* fiber = static_cast<Fiber*>(from.data);
     fiber->outside_ = from.fctx;
