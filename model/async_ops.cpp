@@ -6,12 +6,23 @@
 #include <cstring>
 
 #include "model/check.h"
+#include "model/dependence.h"
 #include "model/gpu_machine_impl.h"
 
 namespace warpcheck {
 namespace {
 
 constexpr uint32_t kReadTick = 1, kWriteTick = 2, kCompleteTick = 3;
+
+// A swizzled tile moves in chunks of 16 bytes (PTX ISA, tensors: swizzling modes). `apply(at, where)`: the chunk that lies
+// `at` bytes into the tile, and its place in shared memory.
+template <class Function>
+void for_chunks(const Range& piece, uint32_t swizzle, Function&& apply) {
+  for (uint32_t at = 0; at < piece.bytes; at += 16) {
+    const uint64_t offset = piece.offset + at;
+    apply(at, Range{piece.region, offset ^ (offset >> 3 & swizzle), std::min(16U, piece.bytes - at)});
+  }
+}
 
 }  // namespace
 
@@ -39,13 +50,14 @@ void GpuMachine::Impl::issue(Thread& t, uint32_t lane, const AsyncCopy& copy) {
   op.tags.clear();
   op.group_number = 0;
   if (copy.grouped) {
-    issuer.grouped.push_back(number);
-    op.group_number = static_cast<uint32_t>(issuer.grouped.size());
-    issuer.group = intern_object(ObjectSort::kGroup, 0, t.base + lane);
+    Lane::Groups& groups = issuer.of(copy.groups);
+    groups.grouped.push_back(number);
+    op.group_number = static_cast<uint32_t>(groups.grouped.size());
   }
+  if (copy.tracks) op.group_number = static_cast<uint32_t>(issuer.of(GroupKind::kSmall).grouped.size());
   const auto drop_outside = [&](std::vector<Range>& pieces, bool write) {
     std::erase_if(pieces, [&](const Range& piece) {
-      if (memory.inside(piece)) return false;
+      if (piece.region == kNoRegion || memory.inside(piece)) return false;
       report(FindingKind::kOutOfBounds,
              index(piece.region) < model.regions.size() ? memory.variable_name(piece) : "memory",
              "an asynchronous copy leaves the memory that it belongs to",
@@ -63,6 +75,10 @@ void GpuMachine::Impl::issue(Thread& t, uint32_t lane, const AsyncCopy& copy) {
   set_pending(op.agent, next_moment(op));
 }
 
+ObjectId GpuMachine::Impl::group_object(uint32_t component, GroupKind kind) {
+  return intern_object(ObjectSort::kGroup, static_cast<uint64_t>(kind), component);
+}
+
 Operation GpuMachine::Impl::completion_of(AsyncOp& op) {
   Operation result;
   if (op.copy.barrier != kNoObject) {
@@ -73,7 +89,7 @@ Operation GpuMachine::Impl::completion_of(AsyncOp& op) {
     result.covers = coverage(object(op.copy.barrier), op.bundle, nullptr, 1);
     result.covers_phase = object(op.copy.barrier).state.phase;
   } else if (op.copy.grouped) {
-    result.object = lanes[op.issuer].group;
+    result.object = group_object(op.issuer, op.copy.groups);
     result.kind = OpKind::kCopyDone;
     result.operand = op.group_number;
   }
@@ -116,7 +132,7 @@ VisibleOp GpuMachine::Impl::next_moment(AsyncOp& op) {
     if (op.copy.grouped) {
       if (stage == 0) {
         moment.op.kind = OpKind::kReadDone;
-        moment.op.object = lanes[op.issuer].group;
+        moment.op.object = group_object(op.issuer, op.copy.groups);
         moment.op.operand = op.group_number;
         return moment;
       }
@@ -128,6 +144,12 @@ VisibleOp GpuMachine::Impl::next_moment(AsyncOp& op) {
       return moment;
     }
   }
+  if (op.copy.tracks && op.stage == 0 && op.group_number > 0) {
+    moment.op.kind = OpKind::kWaitGroup;
+    moment.op.object = group_object(op.issuer, GroupKind::kSmall);
+    moment.op.operand = op.group_number;
+    return moment;
+  }
   moment.op = completion_of(op);
   return moment;
 }
@@ -137,12 +159,30 @@ void GpuMachine::Impl::tick(AsyncOp& op, uint32_t value) { pool.join_component(o
 void GpuMachine::Impl::read_source(AsyncOp& op) {
   tick(op, kReadTick);
   const ClockView view{&pool, op.bundle, op.component, nullptr};
+  if (op.copy.map.region != kNoRegion) {
+    AccessRecord record = record_of(op, kReadTick, AccessMode::kRead, op.copy.map, true);
+    record.map = true;
+    access(record, op.copy.map, view, nullptr);
+  }
   for (const Range& piece : op.copy.reads) {
-    access(record_of(op, kReadTick, AccessMode::kRead, piece, op.copy.reads_async), piece, view, nullptr);
     const size_t at = op.bytes.size();
     op.bytes.resize(at + piece.bytes);
     op.tags.resize(at + piece.bytes);
-    memory.read_raw(piece, &op.bytes[at], &op.tags[at]);
+    if (piece.region == kNoRegion) {
+      const size_t period = std::max<size_t>(op.copy.fill.size(), 1);
+      for (size_t i = 0; i < piece.bytes; ++i) op.bytes[at + i] = op.copy.fill.empty() ? 0 : op.copy.fill[i % period];
+      const ValueTag tag = op.copy.fill_opaque ? ValueTag::kOpaque : ValueTag::kKnown;
+      std::fill_n(op.tags.begin() + static_cast<std::ptrdiff_t>(at), piece.bytes, static_cast<uint8_t>(tag));
+      continue;
+    }
+    access(record_of(op, kReadTick, AccessMode::kRead, piece, op.copy.reads_async), piece, view, nullptr);
+    if (op.copy.swizzle != 0 && memory.spec(piece.region).space == Space::kShared) {
+      for_chunks(piece, op.copy.swizzle, [&](uint64_t from, const Range& chunk) {
+        memory.read_raw(chunk, &op.bytes[at + from], &op.tags[at + from]);
+      });
+    } else {
+      memory.read_raw(piece, &op.bytes[at], &op.tags[at]);
+    }
   }
   op.read_done = true;
 }
@@ -152,15 +192,54 @@ void GpuMachine::Impl::write_destination(AsyncOp& op) {
   const ClockView view{&pool, op.bundle, op.component, nullptr};
   size_t at = 0;
   for (const Range& piece : op.copy.writes) {
-    access(record_of(op, kWriteTick, AccessMode::kWrite, piece, op.copy.writes_async), piece, view, nullptr);
+    if (piece.region == kNoRegion) {
+      at += piece.bytes;
+      continue;
+    }
+    AccessRecord record = record_of(op, kWriteTick, AccessMode::kWrite, piece, op.copy.writes_async);
+    if (op.copy.reduce != Rmw::kNone) {
+      record.strong = true;
+      record.scope = Scope::kDevice;
+      record.element = op.copy.element_bytes;
+      record.reduces = op.copy.reduce;
+    }
+    access(record, piece, view, nullptr);
     const RegionSpec& region = memory.spec(piece.region);
     if (region.space == Space::kShared && region.block != op.issuer_block) {
       remote_access(view, {region.block, op.component, kWriteTick, op.copy.site, op.agent, 1, piece, true});
     }
     if (!live_barriers[index(piece.region)].empty()) touch_barriers(piece, site_of(op.agent, 1, "async write", op.copy.site));
     if (at + piece.bytes > op.bytes.size()) break;  // a source piece was out of bounds
-    memory.write_raw(piece, &op.bytes[at], &op.tags[at]);
+    if (op.copy.reduce != Rmw::kNone) {
+      reduce(op, piece, at);
+    } else if (op.copy.swizzle != 0 && region.space == Space::kShared) {
+      for_chunks(piece, op.copy.swizzle, [&](uint64_t from, const Range& chunk) {
+        memory.write_raw(chunk, &op.bytes[at + from], &op.tags[at + from]);
+      });
+    } else {
+      memory.write_raw(piece, &op.bytes[at], &op.tags[at]);
+    }
     at += piece.bytes;
+  }
+}
+
+void GpuMachine::Impl::reduce(const AsyncOp& op, const Range& piece, size_t at) {
+  const uint32_t size = op.copy.element_bytes;
+  for (uint32_t i = 0; i + size <= piece.bytes; i += size) {
+    const Range element{piece.region, piece.offset + i, size};
+    std::array<uint8_t, 8> tags{};
+    uint64_t old = 0;
+    memory.read_raw(element, reinterpret_cast<uint8_t*>(&old), tags.data());
+    Operation combined;
+    combined.kind = OpKind::kReduce;
+    combined.rmw = op.copy.reduce;
+    combined.size = static_cast<uint8_t>(size);
+    std::memcpy(&combined.operand, &op.bytes[at + i], size);
+    ObjectState state;
+    state.word[0] = old;
+    const Outcome outcome = evaluate(combined, state);
+    for (uint32_t b = 0; b < size; ++b) tags[b] |= op.tags[at + i + b];
+    memory.write_raw(element, reinterpret_cast<const uint8_t*>(outcome.after.word.data()), tags.data());
   }
 }
 
@@ -189,8 +268,15 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
   ReleaseList& list = o.phases[outcome.phase];
   if (recording) list.sources.push_back(static_cast<uint32_t>(recorded.size() - 1));
   list.completions.push_back({op.component, kCompleteTick, op.issuer, false});
+  if (op.copy.tracks) {  // whoever observes the phase sees what the copies wrote, through the generic proxy
+    const Lane::Groups& groups = lanes[op.issuer].of(GroupKind::kSmall);
+    for (uint32_t i = 0; i < op.group_number; ++i) {
+      const AsyncOp& copy = ops[groups.grouped[i]];
+      list.completions.push_back({copy.component, kCompleteTick, op.issuer, true});
+    }
+  }
   pool.join_row(list.control_bundle(pool), kControl, op.bundle, kControl);
-  if (op.copy.complete_bytes == 0) {  // one arrival: it hands on what its issuer had done when it was issued
+  if (op.copy.complete_bytes == 0 && !op.copy.tracks) {  // one arrival: it hands on what its issuer had done when it was issued
     pool.join(list.entry(pool, op.issuer_block, Scope::kSystem, 0), op.bundle);
   }
   o.steps.push_back({op.agent, 1, op.copy.site, "completion"});
@@ -208,6 +294,7 @@ void GpuMachine::Impl::step_async(AsyncOp& op, const Outcome& outcome) {
   if (recording) {
     std::string text;
     for (const Range& piece : op.copy.writes) {
+      if (piece.region == kNoRegion) continue;
       text = "write " + memory.variable_name(piece) + memory.range_text(piece);
       break;
     }
@@ -215,6 +302,11 @@ void GpuMachine::Impl::step_async(AsyncOp& op, const Outcome& outcome) {
     const uint32_t at = record_event(op.agent, true, op.copy.site, text, taken.object == kNoObject ? "" : object_name(taken.object));
     recorded[at].after.push_back(op.issue_event);
     recorded[at].born_by = agents[index(op.agent)].events == 1 ? recorded[op.issue_event].agent : kNoAgent;
+  }
+  if (op.copy.tracks && taken.kind == OpKind::kWaitGroup) {
+    op.stage = 1;
+    set_pending(op.agent, next_moment(op));
+    return;
   }
   if (!model.plain_steps) {
     read_source(op);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "model/check.h"
+#include "model/half.h"
 
 namespace warpcheck {
 namespace {
@@ -64,6 +65,21 @@ int64_t sign_extend(uint64_t value, uint8_t size) {
 
 float as_f32(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 
+// Two operands of 16 bits each step: the word may hold several.
+template <class Format, class Combine>
+uint64_t by_halves(uint64_t old, uint64_t x, uint8_t size, Combine&& apply) {
+  uint64_t made = 0;
+  for (unsigned at = 0; at < 8U * size; at += 16) {
+    const double result = apply(Format::decode(static_cast<uint32_t>(old >> at & 0xffff)), Format::decode(static_cast<uint32_t>(x >> at & 0xffff)));
+    made |= static_cast<uint64_t>(Format::encode(result)) << at;
+  }
+  return made;
+}
+
+double sum(double a, double b) { return a + b; }
+double least(double a, double b) { return std::fmin(a, b); }
+double most(double a, double b) { return std::fmax(a, b); }
+
 uint64_t combine(const Operation& op, uint64_t old) {
   const uint64_t x = op.operand & mask_of(op.size);
   const int64_t s_old = sign_extend(old, op.size);
@@ -84,6 +100,12 @@ uint64_t combine(const Operation& op, uint64_t old) {
     case Rmw::kDecrement: return old == 0 || old > x ? x : old - 1;
     case Rmw::kAddF32: return std::bit_cast<uint32_t>(as_f32(old) + as_f32(x));
     case Rmw::kAddF64: return std::bit_cast<uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(x));
+    case Rmw::kAddF16: return by_halves<Half>(old, x, op.size, sum);
+    case Rmw::kMinF16: return by_halves<Half>(old, x, op.size, least);
+    case Rmw::kMaxF16: return by_halves<Half>(old, x, op.size, most);
+    case Rmw::kAddBf16: return by_halves<Bfloat>(old, x, op.size, sum);
+    case Rmw::kMinBf16: return by_halves<Bfloat>(old, x, op.size, least);
+    case Rmw::kMaxBf16: return by_halves<Bfloat>(old, x, op.size, most);
   }
   return old;
 }
@@ -195,6 +217,7 @@ Outcome evaluate_barrier(const Operation& op, const ObjectState& state) {
       break;
     case OpKind::kExpectTx:
       s.tx += op.bytes;
+      s.pending += static_cast<int32_t>(op.operand);
       complete_if_due(op, out);
       break;
     case OpKind::kCompleteTx:
@@ -242,6 +265,12 @@ bool reductions_commute(const Operation& a, const Operation& b) {
     case Rmw::kXor:
     case Rmw::kAddF32:
     case Rmw::kAddF64:
+    case Rmw::kAddF16:
+    case Rmw::kMinF16:
+    case Rmw::kMaxF16:
+    case Rmw::kAddBf16:
+    case Rmw::kMinBf16:
+    case Rmw::kMaxBf16:
       return true;
     case Rmw::kIncrement:
     case Rmw::kDecrement:

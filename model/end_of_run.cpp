@@ -80,8 +80,8 @@ void GpuMachine::Impl::check_operations() {
     const AsyncOp& op = ops[i];
     const auto unawaited = [&](const std::vector<Range>& pieces, uint32_t tick) {
       return std::any_of(pieces.begin(), pieces.end(), [&](const Range& piece) {
+        if (piece.region == kNoRegion || memory.spec(piece.region).space != Space::kShared) return false;
         const RegionSpec& region = memory.spec(piece.region);
-        if (region.space != Space::kShared) return false;
         const BundleId end = block_end[region.block];
         return end == kNoBundle || pool.row(end, kControl)[op.component] < tick;
       });

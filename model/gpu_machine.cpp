@@ -109,8 +109,10 @@ void GpuMachine::Impl::reset() {
   for (Object& o : objects) reset_object(o);
   for (Lane& lane : lanes) {
     lane.issued = 0;
-    lane.grouped.clear();
-    lane.commits.clear();
+    for (Lane::Groups& groups : lane.groups) {
+      groups.grouped.clear();
+      groups.commits.clear();
+    }
   }
   for (auto& live : live_barriers) live.clear();
   ops_used = 0;
@@ -122,6 +124,7 @@ void GpuMachine::Impl::reset() {
   snapshots_used = 0;
   snapshot_width = pool.width();
   group_waits.clear();
+  map_fences.clear();
   remote_accesses.clear();
   races.clear();
   found.clear();
@@ -209,9 +212,10 @@ void GpuMachine::Impl::clear_pending(AgentId id) {
 }
 
 bool GpuMachine::Impl::group_ready(const Operation& op) const {
-  const Lane& lane = lanes[objects[index(op.object)].offset];
+  const Object& o = objects[index(op.object)];
+  const Lane::Groups& groups = lanes[o.offset].groups[index(o.region)];
   for (uint64_t i = 0; i < op.operand; ++i) {
-    const AsyncOp& waited = ops[lane.grouped[i]];
+    const AsyncOp& waited = ops[groups.grouped[i]];
     if (!(op.kind == OpKind::kWaitRead ? waited.read_done : waited.done)) return false;
   }
   return true;
@@ -359,14 +363,14 @@ ObjectId GpuMachine::warp_barrier(ThreadId thread) {
   return impl_->intern_object(ObjectSort::kWarpBarrier, 0, impl_->thread(thread).base);
 }
 
-Operation GpuMachine::group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, bool read) {
+Operation GpuMachine::group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, bool read, GroupKind kind) {
   const uint32_t component = impl_->thread(thread).base + lane;
-  const Lane& lane_state = impl_->lanes[component];
+  const Lane::Groups& state = impl_->lanes[component].of(kind);
   Operation op;
   op.kind = read ? OpKind::kWaitRead : OpKind::kWaitGroup;
-  op.object = impl_->intern_object(ObjectSort::kGroup, 0, component);
-  const size_t groups = lane_state.commits.size();
-  op.operand = groups > n ? lane_state.commits[groups - n - 1] : 0;
+  op.object = impl_->group_object(component, kind);
+  const size_t groups = state.commits.size();
+  op.operand = groups > n ? state.commits[groups - n - 1] : 0;
   return op;
 }
 
@@ -516,8 +520,11 @@ void GpuMachine::fence(ThreadId thread, FenceKind kind, Scope scope, SiteId site
 void GpuMachine::issue(ThreadId thread, uint32_t lane, const AsyncCopy& copy) {
   impl_->issue(impl_->thread(thread), lane, copy);
 }
-void GpuMachine::commit_group(ThreadId thread, uint32_t lane) {
-  Lane& state = impl_->lanes[impl_->thread(thread).base + lane];
+void GpuMachine::fence_tensor_map(ThreadId thread, uint32_t lane, Range map, SiteId site) {
+  impl_->fence_tensor_map(impl_->thread(thread), lane, map, site);
+}
+void GpuMachine::commit_group(ThreadId thread, uint32_t lane, GroupKind kind) {
+  Lane::Groups& state = impl_->lanes[impl_->thread(thread).base + lane].of(kind);
   state.commits.push_back(static_cast<uint32_t>(state.grouped.size()));
 }
 

@@ -39,6 +39,9 @@ enum class FenceKind : uint8_t {
   kMbarrierInit,    // fence.mbarrier_init.release.cluster
 };
 
+// The two kinds of groups, each a sequence of its own: those of cp.async and those of bulk copies.
+enum class GroupKind : uint8_t { kSmall, kBulk };
+
 // A visible operation with what the model needs beyond what the search sees.
 struct VisibleOp {
   Operation op;
@@ -49,13 +52,22 @@ struct VisibleOp {
   bool own_phase = false;     // kWaitPhase: the discipline of C++ and Pallas waits is checked (a missed phase is misuse)
 };
 
-// An asynchronous copy. Reads and writes are lists of pieces of equal total length, in order.
+// An asynchronous copy. Reads and writes are lists of pieces of equal total length, in order. A piece of no region is what
+// a tensor copy finds beyond its tensor: it reads as `fill`, and a write there is dropped.
 struct AsyncCopy {
   std::vector<Range> reads, writes;
   bool reads_async = true, writes_async = true;  // through the async proxy
   ObjectId barrier = kNoObject;  // arrives here when complete, or
   int64_t complete_bytes = 0;    // ... completes this many transaction bytes; 0: one arrival that releases the issuer's bundle
   bool grouped = false;          // belongs to the issuing lane's current group
+  GroupKind groups = GroupKind::kSmall;
+  std::vector<uint8_t> fill;     // bytes of one element beyond the tensor; empty: zeros
+  bool fill_opaque = false;
+  uint32_t swizzle = 0;          // bits of an offset in shared memory that are xored with those three places above
+  Rmw reduce = Rmw::kNone;       // combines with the destination by element, atomically at device scope
+  uint8_t element_bytes = 0;     // ... of this size
+  Range map;                     // a tensor map in memory, read through a proxy of its own
+  bool tracks = false;           // moves nothing: arrives once the lane's earlier cp.asyncs are complete
   uint32_t block = 0;            // destination block (multicast: issue once per destination)
   SiteId site = kNoSite;
 };
@@ -112,8 +124,11 @@ class GpuMachine final : public Machine {
   ValueTag load(ThreadId thread, uint32_t lane, Range from, void* to);
   void store(ThreadId thread, uint32_t lane, Range to, const void* bytes, ValueTag tag = ValueTag::kKnown);
   void fence(ThreadId thread, FenceKind kind, Scope scope, SiteId site, Order order = Order::kAcqRel);
+  // fence.proxy.tensormap::generic.acquire: copies issued after it read the tensor map in `map` as generic accesses
+  // before it left it.
+  void fence_tensor_map(ThreadId thread, uint32_t lane, Range map, SiteId site);
   void issue(ThreadId thread, uint32_t lane, const AsyncCopy& copy);
-  void commit_group(ThreadId thread, uint32_t lane);  // an empty group counts
+  void commit_group(ThreadId thread, uint32_t lane, GroupKind kind = GroupKind::kSmall);  // an empty group counts
 
   // --- objects and visible operations
   ObjectId word_object(Range word);                      // the granule; also fill op.begin and op.size by word_op
@@ -123,7 +138,7 @@ class GpuMachine final : public Machine {
   ObjectId cluster_barrier(uint32_t cluster);
   ObjectId warp_barrier(ThreadId thread);                // rendezvous of the lanes of one warp
   // Waits until all but the lane's n newest groups are complete (their read side only, if `read`).
-  Operation group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, bool read);
+  Operation group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, bool read, GroupKind kind = GroupKind::kSmall);
   // The thread's own next phase of this barrier (counts per thread), for C++ and Pallas waits; advances the counter.
   uint32_t own_next_phase(ThreadId thread, ObjectId barrier);
   // The phase that is running now: what an arrival just taken counted for is last_outcome(thread).phase.

@@ -107,10 +107,20 @@ struct Thread {
 
 // Per lane of the launch: its asynchronous operations and groups.
 struct Lane {
-  uint32_t issued = 0;             // operations issued
-  ObjectId group = kNoObject;
-  std::vector<uint32_t> grouped;   // indices of operations in groups, in order of issue
-  std::vector<uint32_t> commits;   // grouped.size() at each commit
+  struct Groups {
+    std::vector<uint32_t> grouped;  // indices of operations in groups, in order of issue
+    std::vector<uint32_t> commits;  // grouped.size() at each commit
+  };
+  uint32_t issued = 0;              // operations issued
+  std::array<Groups, 2> groups;     // by GroupKind
+  Groups& of(GroupKind kind) { return groups[static_cast<size_t>(kind)]; }
+};
+
+// A fence that lets copies read a tensor map: what was ordered before it, and where it stands itself.
+struct TensorMapFence {
+  Range map;
+  uint32_t component = 0, tick = 0;
+  BundleId bundle = kNoBundle;
 };
 
 struct AsyncOp {
@@ -208,6 +218,7 @@ struct GpuMachine::Impl {
   std::vector<uint32_t> snapshots;
   uint32_t snapshots_used = 0, snapshot_width = 0;
   std::vector<GroupWait> group_waits;
+  std::vector<TensorMapFence> map_fences;
   std::vector<RemoteAccess> remote_accesses;
   std::vector<BundleId> block_end;  // row kControl: of the block's ended threads
   std::vector<RawRace> races;
@@ -250,12 +261,14 @@ struct GpuMachine::Impl {
   void touch_barriers(Range range, const FindingSite& site);
   void fence(Thread& t, FenceKind kind, Scope scope, SiteId site, Order order);
   void acquire_fence(Thread& t, Scope scope);
+  void fence_tensor_map(Thread& t, uint32_t lane, Range map, SiteId site);
 
   // --- race_check.cpp
   AccessRecord record_of(Thread& t, uint32_t lane, AccessMode mode, Range range);
   AccessRecord record_of(AsyncOp& op, uint32_t tick, AccessMode mode, Range range, bool async);
   void access(const AccessRecord& access, Range range, const ClockView& view, const void* stored);
   void race(const AccessRecord& now, const AccessRecord& before, const ClockView& view, bool strict, RegionId region);
+  bool map_fenced(const Range& read, const AccessRecord& write, const ClockView& view, ClockKind row) const;
   Cause cause_of(const AccessRecord& now, const AccessRecord& before, const ClockView& view) const;
   bool in_control(const AccessRecord& access, uint32_t component, uint32_t tick) const;
   bool awaited_by_another(const AccessRecord& operation, const AccessRecord& other) const;
@@ -288,6 +301,8 @@ struct GpuMachine::Impl {
   void tick(AsyncOp& op, uint32_t tick);
   void read_source(AsyncOp& op);
   void write_destination(AsyncOp& op);
+  void reduce(const AsyncOp& op, const Range& piece, size_t at);
+  ObjectId group_object(uint32_t component, GroupKind kind);
   void complete(AsyncOp& op, const Outcome& outcome);
   bool piece_at(const std::vector<Range>& pieces, uint32_t chunk, Range& range, uint64_t& at) const;
 

@@ -25,7 +25,7 @@ enum class OpKind : uint8_t {
   kBarrierInval,  // mbarrier.inval
   kArrive,        // `operand` arrivals, preceded by `bytes` of expect_tx; `drop` lowers later phases. With `splits` (lanes of
                   // a warp, one arrival each) no more than are pending act in this step; the rest stay pending
-  kExpectTx,      // expect_tx of `bytes` alone
+  kExpectTx,      // expect_tx of `bytes` alone, or `operand` more arrivals of this phase
   kCompleteTx,    // `bytes` of an asynchronous copy have landed
   kWaitPhase,     // waits until phase number `operand` has completed: never disabled once enabled
   kWaitParity,    // waits until the phase of parity `operand` has completed: disabled when the barrier laps
@@ -38,7 +38,9 @@ enum class OpKind : uint8_t {
 };
 
 enum class Rmw : uint8_t { kNone, kExchange, kCompareSwap, kAdd, kMinS, kMinU, kMaxS, kMaxU, kAnd, kOr, kXor, kIncrement,
-                           kDecrement, kAddF32, kAddF64 };
+                           kDecrement, kAddF32, kAddF64,
+                           // of each two bytes of the word
+                           kAddF16, kMinF16, kMaxF16, kAddBf16, kMinBf16, kMaxBf16 };
 
 // A condition that a waiting load or update puts on the value of its word. Pure.
 using Predicate = bool (*)(uint64_t value, uint64_t operand);

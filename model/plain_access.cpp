@@ -117,6 +117,14 @@ void GpuMachine::Impl::fence(Thread& t, FenceKind kind, Scope scope, SiteId site
   }
 }
 
+void GpuMachine::Impl::fence_tensor_map(Thread& t, uint32_t lane, Range map, SiteId site) {
+  begin_event(t, site);
+  if (recording) record_event(t.agent, false, site, instruction(site), "");
+  const BundleId bundle = pool.allocate();
+  t.clocks.publish(pool, LaneMask{1} << lane, bundle);
+  map_fences.push_back({map, t.base + lane, t.clocks.tick(), bundle});
+}
+
 // An acquire fence takes, in the strict reading, what earlier relaxed reads would have acquired; in the default reading
 // they took it at once.
 void GpuMachine::Impl::acquire_fence(Thread& t, Scope scope) {

@@ -31,7 +31,10 @@ bool conflict(const AccessRecord& a, const AccessRecord& b, const ScopeMap& scop
     return writes(other);
   }
   if (!writes(a.mode) && !writes(b.mode)) return false;
-  const bool same_bytes = a.begin == b.begin && a.end == b.end;
+  // Where one works by elements, each is as wide as the other's access: accesses are aligned to their size.
+  const auto width = [](const AccessRecord& r) { return r.element != 0 ? r.element : r.end - r.begin; };
+  const bool by_element = a.element != 0 || b.element != 0;
+  const bool same_bytes = by_element ? width(a) == width(b) : a.begin == b.begin && a.end == b.end;
   return !(a.strong && b.strong && same_bytes && scopes.mutual(a.scope, a.block, b.scope, b.block));
 }
 
@@ -127,6 +130,9 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
   const bool global_is_generic = kind == kAsyncGlobal && model.async_global_is_generic;
 
   const auto ordered = [&](const AccessRecord& before, ClockKind row, bool strict) {
+    if (now.map && writes(before.mode) && !before.operation) {
+      return map_fenced(range, before, view, strict ? kStrictGeneric : kGeneric);
+    }
     const bool init = now.mode == AccessMode::kUse && before.mode == AccessMode::kInit;
     const bool init_by_threads = init && now.async && !strict && space == Space::kShared &&
                                  memory.spec(range.region).block == now.block;
@@ -157,6 +163,13 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
     if (check && (!default_ordered || !strict_ordered) && conflict(now, before, scopes)) {
       race(now, before, view, default_ordered || tolerated(before), range.region);
     }
+    // The moment of a reduction is no step that the search orders with those of threads.
+    const bool reduction = (now.operation && now.strong) || (before.operation && before.strong);
+    if (check && reduction && !default_ordered && (writes(now.mode) || writes(before.mode)) && now.reduces != before.reduces &&
+        !conflict(now, before, scopes)) {
+      report(FindingKind::kUnsupported, memory.variable_name(range), "an atomic access and a bulk reduction in no order are not explored",
+             {site_of(now.agent, now.lanes, "atomic", now.site), site_of(before.agent, before.lanes, "atomic", before.site)});
+    }
     if (!as_strong(now, before)) return false;
     // The lane's own earlier access, or one that this access is ordered after in both readings.
     if (before.component == now.component && !before.operation && before.async == now.async &&
@@ -165,6 +178,17 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
       if (before.lanes == 0) return true;
     }
     return default_ordered && strict_ordered;
+  });
+}
+
+// A copy reads a tensor map in order after a generic write where a fence for its bytes stands between.
+bool GpuMachine::Impl::map_fenced(const Range& read, const AccessRecord& write, const ClockView& view, ClockKind row) const {
+  const ClockKind kind = row == kStrictGeneric && !pool.strict_kept() ? kGeneric : row;
+  return std::any_of(map_fences.begin(), map_fences.end(), [&](const TensorMapFence& fence) {
+    const Range& map = fence.map;
+    if (map.region != read.region || map.offset > read.offset || map.offset + map.bytes < read.offset + read.bytes) return false;
+    if (view.at(kind, fence.component) < fence.tick) return false;
+    return all_stamps(write, [&](uint32_t component) { return pool.row(fence.bundle, kind)[component] >= write.tick; });
   });
 }
 

@@ -22,7 +22,7 @@ struct Completion {
   uint32_t component = 0;
   uint32_t tick = 0;
   uint32_t issuer = 0;      // component of the issuing lane
-  bool generic = false;     // cp.async: for the issuing lane only, in generic, handed and control only
+  bool generic = false;     // cp.async: in generic, handed and control only
 };
 
 struct ReleaseList {

@@ -28,6 +28,9 @@ struct AccessRecord {
   AccessMode mode = AccessMode::kRead;
   bool async = false;        // through the async proxy
   bool strong = false;
+  bool map = false;          // of a tensor map, through its proxy
+  uint8_t element = 0;       // strong by elements of this size; 0: as a whole
+  Rmw reduces = Rmw::kNone;  // a reduction without a result
   bool unchanged = false;    // a store that left every byte as it was
   Scope scope = Scope::kBlock;
   uint32_t block = 0;

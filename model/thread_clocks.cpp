@@ -14,6 +14,19 @@ void for_each_lane(LaneMask lanes, Function&& apply) {
   for (; lanes != 0; lanes &= lanes - 1) apply(static_cast<uint32_t>(std::countr_zero(lanes)));
 }
 
+// A completion is ordered in every clock; one through the generic proxy in those that order generic accesses.
+void join_completion(BundlePool& pool, BundleId into, const Completion& done) {
+  if (!done.generic) {
+    pool.join_component(into, done.component, done.tick);
+    return;
+  }
+  for (const ClockKind kind : {kGeneric, kControl, kHanded, kStrictGeneric}) {
+    if (kind >= pool.rows()) continue;
+    uint32_t& value = pool.row(into, kind)[done.component];
+    value = std::max(value, done.tick);
+  }
+}
+
 }  // namespace
 
 void ThreadClocks::start(BundlePool& pool, uint32_t base, LaneMask lanes) {
@@ -118,22 +131,14 @@ void ThreadClocks::acquire(BundlePool& pool, LaneMask lanes, const ReleaseList& 
       if (pool.rows() > kInits) pool.join_row(mine.bundle, kInits, list.control, kInits);
     }
     for (const Completion& done : list.completions) {
-      if (!done.generic) pool.join_component(mine.bundle, done.component, done.tick);
+      join_completion(pool, mine.bundle, done);
     }
   });
 }
 
 void ThreadClocks::acquire_completion(BundlePool& pool, LaneMask lanes, const Completion& done) {
   for_lanes(pool, lanes, [&](LaneClass& mine) {
-    if (!done.generic) {
-      pool.join_component(mine.bundle, done.component, done.tick);
-      return;
-    }
-    for (const ClockKind kind : {kGeneric, kControl, kHanded, kStrictGeneric}) {
-      if (kind >= pool.rows()) continue;
-      uint32_t& value = pool.row(mine.bundle, kind)[done.component];
-      value = std::max(value, done.tick);
-    }
+    join_completion(pool, mine.bundle, done);
   });
 }
 

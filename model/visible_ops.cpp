@@ -97,6 +97,7 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
     AccessRecord record = record_of(t, lane, write ? AccessMode::kWrite : AccessMode::kRead, range);
     record.strong = true;
     record.scope = op.scope;
+    if (op.op.kind == OpKind::kReduce) record.reduces = op.op.rmw;
     access(record, range, t.clocks.view(pool, lane), nullptr);
   });
   if (!live_barriers[index(o.region)].empty()) touch_barriers(range, site_of(t.agent, who, "atomic", t.site));
@@ -377,10 +378,11 @@ void GpuMachine::Impl::perform_wait(Thread& t, const VisibleOp& op, LaneMask who
 // --- groups -----------------------------------------------------------------------------------------------------------
 
 void GpuMachine::Impl::perform_group_wait(Thread& t, const VisibleOp& op) {
-  const uint32_t component = static_cast<uint32_t>(object(op.op.object).offset);
+  const Object& o = object(op.op.object);
+  const auto component = static_cast<uint32_t>(o.offset);
   const uint32_t lane = component - t.base;
   const bool read_side = op.op.kind == OpKind::kWaitRead;
-  const Lane& state = lanes[component];
+  const Lane::Groups& state = lanes[component].groups[index(o.region)];
   for (uint64_t i = 0; i < op.op.operand; ++i) {
     const AsyncOp& done = ops[state.grouped[i]];
     const bool generic = !done.copy.writes_async && !done.copy.reads_async;

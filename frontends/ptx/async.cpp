@@ -1,31 +1,95 @@
 // Asynchronous copies. cp.async.bulk: between global and shared memory, completing on an mbarrier by bytes or in a bulk
 // group. cp.async: 4 to 16 bytes a lane from global to shared memory, in groups, through the generic proxy.
-//
-// The groups of the two are separate sequences; the model keeps one a lane, so kernels that use both are refused.
+// The groups of the two are separate sequences.
 #include <algorithm>
 
+#include "frontends/ptx/bulk_copy.h"
 #include "frontends/ptx/memory_operands.h"
 #include "frontends/ptx/visible.h"
 
 namespace warpcheck::ptx {
+
+bool operands_take_effect(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  for (const AddressOperand& address : code.at) {
+    if (!interpreter.takes_effect(fragment, code, address.base, active, "address")) return false;
+  }
+  return interpreter.takes_effect(fragment, code, code.from[0], active, "operand") &&
+         interpreter.takes_effect(fragment, code, code.from[1], active, "operand");
+}
+
+std::optional<Range> barrier_place(Interpreter& interpreter, Fragment& fragment, const Code& code, uint32_t lane) {
+  const uint64_t address = address_of(*fragment.warp, code.at[2], MemorySpace::kShared, lane);
+  const auto place = interpreter.place(fragment, MemorySpace::kShared, address, 8);
+  if (place.mapped && place.space == MemorySpace::kShared && place.range.offset % 8 == 0) return place.range;
+  report_unmapped(interpreter, fragment, code, 1U << lane, address, "barrier");
+  return std::nullopt;
+}
+
+void issue_bulk(Interpreter& interpreter, Fragment& fragment, const Code& code, uint32_t lane, AsyncCopy copy, const std::optional<Range>& barrier) {
+  if (!code.bulk && !barrier) return;
+  copy.grouped = code.bulk;
+  copy.groups = GroupKind::kBulk;
+  copy.site = code.site;
+  const uint32_t first_shared = interpreter.kernel().global_regions;
+  const auto issue = [&](AsyncCopy made, const std::optional<Range>& signal) {
+    made.block = fragment.warp->block;
+    const uint32_t to = made.writes.empty() ? 0 : index(made.writes.front().region);
+    if (!made.writes.empty() && made.writes.front().region != kNoRegion && to >= first_shared) made.block = to - first_shared;
+    if (signal) {
+      made.barrier = interpreter.machine().mbarrier(signal->region, signal->offset);
+      made.complete_bytes = 0;
+      for (const Range& piece : made.writes) made.complete_bytes += piece.bytes;
+    }
+    interpreter.machine().issue(fragment.thread, lane, made);
+  };
+  if (!code.count_given) return issue(std::move(copy), barrier);
+  const auto blocks = static_cast<uint32_t>(value_of(*fragment.warp, code.from[1], lane)) & 0xffffU;
+  const uint32_t size = interpreter.kernel().shape.cluster_blocks();
+  const uint32_t first = fragment.warp->block / size * size;
+  if (blocks >> size != 0) {
+    interpreter.report(fragment, 1U << lane, code, FindingKind::kOutOfBounds, "copy", interpreter.machine().range_name(copy.writes.front()),
+                       "the multicast names blocks that its cluster does not have");
+  }
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    if ((blocks >> rank & 1) == 0) continue;
+    const auto moved = [&](Range range) {
+      range.region = RegionId{interpreter.shared_region(first + rank)};
+      return range;
+    };
+    AsyncCopy made = copy;
+    for (Range& piece : made.writes) piece = moved(piece);
+    issue(std::move(made), barrier ? std::optional<Range>(moved(*barrier)) : std::nullopt);
+  }
+}
+
+std::string_view take_reduction(Modifiers& modifiers) {
+  for (const std::string_view name : {"add", "min", "max", "inc", "dec", "and", "or", "xor"}) {
+    if (modifiers.take(name)) return name;
+  }
+  throw NotSupported();
+}
+
+Rmw reduction_of(std::string_view name, std::string_view type) {
+  const bool add = name == "add", min = name == "min", max = name == "max";
+  if (type.starts_with("f16") && (add || min || max)) return add ? Rmw::kAddF16 : min ? Rmw::kMinF16 : Rmw::kMaxF16;
+  if (type.starts_with("bf16") && (add || min || max)) return add ? Rmw::kAddBf16 : min ? Rmw::kMinBf16 : Rmw::kMaxBf16;
+  if (type == "f32" && add) return Rmw::kAddF32;
+  if (type == "f64" && add) return Rmw::kAddF64;
+  if (type[0] != 'u' && type[0] != 's' && !(type[0] == 'b' && type[1] != 'f')) throw NotSupported();
+  if (type_bytes(type) != 4 && type_bytes(type) != 8) throw NotSupported();
+  const bool is_signed = type[0] == 's';
+  if (add) return Rmw::kAdd;
+  if (min) return is_signed ? Rmw::kMinS : Rmw::kMinU;
+  if (max) return is_signed ? Rmw::kMaxS : Rmw::kMaxU;
+  if (name == "and") return Rmw::kAnd;
+  if (name == "or") return Rmw::kOr;
+  if (name == "xor") return Rmw::kXor;
+  return name == "inc" ? Rmw::kIncrement : Rmw::kDecrement;
+}
+
 namespace {
 
 constexpr uint64_t kBulkAlignment = 16;
-
-bool is_bulk(const Instruction& instruction) {
-  return std::find(instruction.opcode.begin(), instruction.opcode.end(), "bulk") != instruction.opcode.end();
-}
-
-void refuse_mixed_groups(const Decoder& decoder) {
-  const auto has = [](const Instruction& i, std::string_view name) { return std::find(i.opcode.begin(), i.opcode.end(), name) != i.opcode.end(); };
-  bool bulk = false, small = false;
-  for (const Instruction& i : decoder.function().instructions) {
-    if (i.opcode[0] != "cp" || !has(i, "async")) continue;
-    bulk |= has(i, "bulk_group") || (is_bulk(i) && has(i, "commit_group"));
-    small |= !is_bulk(i);
-  }
-  if (bulk && small) throw NotSupported();
-}
 
 // One lane's copy. `at`: destination, source, mbarrier; from[0]: size; from[1]: blocks of a multicast.
 class BulkCopy {
@@ -43,23 +107,14 @@ class BulkCopy {
                           "addresses and size of a bulk copy must be multiples of 16");
       return;
     }
-    if (!code_.count_given) return issue_to(*to, *from, barrier_place());
-    const auto blocks = static_cast<uint32_t>(value_of(*fragment_.warp, code_.from[1], lane_)) & 0xffffU;
-    const uint32_t size = interpreter_.kernel().shape.cluster_blocks();
-    const uint32_t first = fragment_.warp->block / size * size;
-    if (blocks >> size != 0) {
-      interpreter_.report(fragment_, 1U << lane_, code_, FindingKind::kOutOfBounds, "copy", interpreter_.machine().range_name(*to),
-                          "the multicast names blocks that its cluster does not have");
-    }
-    const auto barrier = barrier_place();
-    for (uint32_t rank = 0; rank < size; ++rank) {
-      if ((blocks >> rank & 1) == 0) continue;
-      const auto moved = [&](Range range) {
-        range.region = RegionId{interpreter_.shared_region(first + rank)};
-        return range;
-      };
-      issue_to(moved(*to), *from, barrier ? std::optional<Range>(moved(*barrier)) : std::nullopt);
-    }
+    if (bytes_ == 0) return;
+    AsyncCopy copy;
+    copy.reads = {*from};
+    copy.writes = {*to};
+    copy.reduce = code_.rmw;
+    copy.element_bytes = code_.bytes;
+    issue_bulk(interpreter_, fragment_, code_, lane_, std::move(copy),
+               code_.bulk ? std::nullopt : barrier_place(interpreter_, fragment_, code_, lane_));
   }
 
  private:
@@ -73,46 +128,12 @@ class BulkCopy {
     return std::nullopt;
   }
 
-  std::optional<Range> barrier_place() {
-    if (code_.bulk) return std::nullopt;
-    const uint64_t address = address_of(*fragment_.warp, code_.at[2], MemorySpace::kShared, lane_);
-    const auto place = interpreter_.place(fragment_, MemorySpace::kShared, address, 8);
-    if (place.mapped && place.space == MemorySpace::kShared && place.range.offset % 8 == 0) return place.range;
-    report_unmapped(interpreter_, fragment_, code_, 1U << lane_, address, "barrier");
-    return std::nullopt;
-  }
-
-  void issue_to(const Range& to, const Range& from, const std::optional<Range>& barrier) {
-    if (!code_.bulk && !barrier) return;
-    AsyncCopy copy;
-    copy.reads = {from};
-    copy.writes = {to};
-    copy.grouped = code_.bulk;
-    copy.site = code_.site;
-    copy.block = fragment_.warp->block;
-    const uint32_t first_shared = interpreter_.kernel().global_regions;
-    if (index(to.region) >= first_shared) copy.block = index(to.region) - first_shared;
-    if (barrier) {
-      copy.barrier = interpreter_.machine().mbarrier(barrier->region, barrier->offset);
-      copy.complete_bytes = bytes_;
-    }
-    if (bytes_ > 0) interpreter_.machine().issue(fragment_.thread, lane_, copy);
-  }
-
   Interpreter& interpreter_;
   Fragment& fragment_;
   const Code& code_;
   const uint32_t lane_;
   uint32_t bytes_ = 0;
 };
-
-bool operands_take_effect(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
-  for (const AddressOperand& address : code.at) {
-    if (!interpreter.takes_effect(fragment, code, address.base, active, "address")) return false;
-  }
-  return interpreter.takes_effect(fragment, code, code.from[0], active, "operand") &&
-         interpreter.takes_effect(fragment, code, code.from[1], active, "operand");
-}
 
 Flow run_bulk_copy(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   if (!operands_take_effect(interpreter, fragment, code, active)) return Flow::kStop;
@@ -121,9 +142,11 @@ Flow run_bulk_copy(Interpreter& interpreter, Fragment& fragment, const Code& cod
   return Flow::kNext;
 }
 
+GroupKind kind_of(const Code& code) { return code.bulk ? GroupKind::kBulk : GroupKind::kSmall; }
+
 Flow run_commit(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   interpreter.machine().begin_event(fragment.thread, code.site);
-  each_lane(active, [&](uint32_t lane) { interpreter.machine().commit_group(fragment.thread, lane); });
+  each_lane(active, [&](uint32_t lane) { interpreter.machine().commit_group(fragment.thread, lane, kind_of(code)); });
   return Flow::kNext;
 }
 
@@ -131,7 +154,7 @@ Flow run_commit(Interpreter& interpreter, Fragment& fragment, const Code& code, 
 Flow run_wait_group(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   GpuMachine& machine = interpreter.machine();
   const auto operation = [&](uint32_t lane) {
-    return machine.group_wait_op(fragment.thread, lane, static_cast<uint32_t>(code.immediate), code.reads_only);
+    return machine.group_wait_op(fragment.thread, lane, static_cast<uint32_t>(code.immediate), code.reads_only, kind_of(code));
   };
   if (fragment.stage == 0) {
     LaneMask waiting = 0;
@@ -173,7 +196,6 @@ void decode_bulk(Decoder& decoder, Modifiers& modifiers, Code& code) {
   };
   if (!take_place(code.space) || !take_place(code.source_space)) throw NotSupported();
   code.bulk = modifiers.take("bulk_group");
-  if (code.bulk) refuse_mixed_groups(decoder);
   if (!code.bulk && !modifiers.take("mbarrier::complete_tx::bytes")) throw NotSupported();
   code.count_given = modifiers.take("multicast::cluster");
   const bool hinted = modifiers.take("L2::cache_hint");
@@ -231,7 +253,6 @@ Flow run_copy(Interpreter& interpreter, Fragment& fragment, const Code& code, La
 
 // cp.async.{ca,cg}.shared.global [dst], [src], size [, source size or predicate] [, policy]
 void decode_copy(Decoder& decoder, Modifiers& modifiers, Code& code) {
-  refuse_mixed_groups(decoder);
   if (!modifiers.take("ca") && !modifiers.take("cg")) throw NotSupported();
   if (!modifiers.take("shared") && !modifiers.take("shared::cta")) throw NotSupported();
   if (!modifiers.take("global")) throw NotSupported();
@@ -253,8 +274,9 @@ void decode_copy(Decoder& decoder, Modifiers& modifiers, Code& code) {
   code.control = run_copy;
 }
 
-void decode_commit(Decoder& decoder, Modifiers&, Code& code) {
-  refuse_mixed_groups(decoder);
+template <bool kBulk>
+void decode_commit(Decoder&, Modifiers&, Code& code) {
+  code.bulk = kBulk;
   code.control = run_commit;
 }
 
@@ -262,30 +284,94 @@ void decode_commit(Decoder& decoder, Modifiers&, Code& code) {
 Flow run_wait_all(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   if (fragment.stage == 0) {
     if (!interpreter.isolate(fragment, active)) return Flow::kJump;
-    each_lane(active, [&](uint32_t lane) { interpreter.machine().commit_group(fragment.thread, lane); });
+    each_lane(active, [&](uint32_t lane) { interpreter.machine().commit_group(fragment.thread, lane, kind_of(code)); });
   }
   return run_wait_group(interpreter, fragment, code, active);
 }
 
-void decode_wait_all(Decoder& decoder, Modifiers&, Code& code) {
-  refuse_mixed_groups(decoder);
-  code.control = run_wait_all;
-}
+void decode_wait_all(Decoder&, Modifiers&, Code& code) { code.control = run_wait_all; }
 
+template <bool kBulk>
 void decode_wait_group(Decoder& decoder, Modifiers& modifiers, Code& code) {
-  refuse_mixed_groups(decoder);
-  code.reads_only = modifiers.take("read");
+  code.bulk = kBulk;
+  if (kBulk) code.reads_only = modifiers.take("read");
   code.immediate = decoder.source(0).value;
   code.control = run_wait_group;
 }
 
+// cp.reduce.async.bulk.DST.SRC.COMPLETION.OP.TYPE [dst], [src], size [, [mbar]] [, policy]
+void decode_reduction(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  const std::string_view name = take_reduction(modifiers);
+  modifiers.take("noftz");
+  const std::string_view type = modifiers.take_type();
+  code.rmw = reduction_of(name, type);
+  code.bytes = static_cast<uint8_t>(type_bytes(type));
+  decode_bulk(decoder, modifiers, code);
+}
+
+// cp.async.mbarrier.arrive: an arrival that happens once the thread's earlier copies are complete. Without .noinc the
+// barrier awaits one more of them.
+Flow run_tracking_arrival(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  const auto place = [&](uint64_t address) { return interpreter.place(fragment, code.space, address, 8); };
+  if (fragment.stage == 0) {
+    const Begin begin = begin_visible(interpreter, fragment, code, active);
+    if (begin != Begin::kRun) return stopped(begin);
+    fragment.groups = groups_of(fragment, code.at[2], code.space, active);
+    fragment.group = 0;
+  }
+  const auto issue = [&](const Group& group) {
+    interpreter.machine().begin_event(fragment.thread, code.site);
+    const Range barrier = place(group.address).range;
+    each_lane(group.lanes, [&](uint32_t lane) {
+      AsyncCopy arrival;
+      arrival.tracks = true;
+      arrival.reads_async = arrival.writes_async = false;
+      arrival.barrier = interpreter.machine().mbarrier(barrier.region, barrier.offset);
+      arrival.block = fragment.warp->block;
+      arrival.site = code.site;
+      interpreter.machine().issue(fragment.thread, lane, arrival);
+    });
+  };
+  return each_group(
+      fragment,
+      [&](const Group& group) {
+        const auto at = place(group.address);
+        if (!at.mapped || at.space != MemorySpace::kShared || at.range.offset % 8 != 0) {
+          report_unmapped(interpreter, fragment, code, group.lanes, group.address, "barrier");
+          return false;
+        }
+        if (code.mode == 1) {
+          issue(group);
+          return false;
+        }
+        VisibleOp made;
+        made.op.kind = OpKind::kExpectTx;
+        made.op.object = interpreter.machine().mbarrier(at.range.region, at.range.offset);
+        made.op.operand = static_cast<uint64_t>(__builtin_popcount(group.lanes));
+        made.lanes = group.lanes;
+        interpreter.post(fragment, code, made);
+        return true;
+      },
+      issue);
+}
+
+void decode_tracking_arrival(Decoder& decoder, Modifiers& modifiers, Code& code) {
+  code.mode = modifiers.take("noinc") ? 1 : 0;
+  code.space = take_space(modifiers);
+  if (!modifiers.take("b64")) throw NotSupported();
+  code.at[2] = decoder.address(0);
+  code.control = run_tracking_arrival;
+}
+
 constexpr Row kRows[] = {
     {"cp.async.bulk", decode_bulk},
-    {"cp.async.bulk.commit_group", decode_commit},
-    {"cp.async.bulk.wait_group", decode_wait_group},
+    {"cp.async.bulk.commit_group", decode_commit<true>},
+    {"cp.async.bulk.wait_group", decode_wait_group<true>},
+    {"cp.reduce.async.bulk", decode_reduction},
+    {"cp.async.mbarrier.arrive", decode_tracking_arrival},
     {"cp.async", decode_copy},
-    {"cp.async.commit_group", decode_commit},
-    {"cp.async.wait_group", decode_wait_group},
+    {"cp.async.commit_group", decode_commit<false>},
+    {"cp.async.wait_group", decode_wait_group<false>},
     {"cp.async.wait_all", decode_wait_all},
 };
 

@@ -31,6 +31,7 @@ std::optional<uint64_t> combined(const Code& code, uint64_t a, uint64_t b) {
     case Rmw::kMaxS: return as_signed(a, code.bytes) > as_signed(b, code.bytes) ? a : b;
     case Rmw::kExchange: return a == b ? std::optional<uint64_t>(a) : std::nullopt;
     case Rmw::kNone: case Rmw::kCompareSwap: case Rmw::kIncrement: case Rmw::kDecrement: case Rmw::kAddF32: case Rmw::kAddF64:
+    case Rmw::kAddF16: case Rmw::kMinF16: case Rmw::kMaxF16: case Rmw::kAddBf16: case Rmw::kMinBf16: case Rmw::kMaxBf16:
       return std::nullopt;
   }
   return std::nullopt;

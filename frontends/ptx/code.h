@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontends/ptx/module.h"
@@ -76,6 +77,8 @@ struct Code {
   uint8_t mode = 0;                 // shfl, vote, match: which; shf.wrap; prmt mode
   bool quiet = false;               // branches, hints: may stand in a loop that only polls
   std::vector<uint32_t> live;       // strong loads, atomics: registers that are read later, unless overwritten first
+  bool by_rows = false;             // tensor copies: four rows, named one by one
+  std::string_view name;            // tensor copies: the reduction; tensormap.replace: the field
   uint64_t immediate = 0;           // lop3 table, wait_group n
 };
 

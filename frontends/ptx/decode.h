@@ -99,5 +99,6 @@ std::span<const Row> barrier_rows();
 std::span<const Row> mbarrier_rows();
 std::span<const Row> warp_rows();
 std::span<const Row> async_rows();
+std::span<const Row> tensor_rows();
 
 }  // namespace warpcheck::ptx

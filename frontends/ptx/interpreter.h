@@ -127,6 +127,7 @@ class Interpreter final : public ThreadBodies {
   Flow unsupported(Fragment& fragment, const Code& code, const std::string& what);
   // The run means nothing from here on (a trap, something unsupported): this fragment ends, others where they next resume.
   void give_up(Fragment& fragment);
+  bool gave_up() const { return gave_up_; }
   void note_opaque_store() { opaque_stored_ = true; }
   void report_skipped_barrier(Fragment& arriver, const Code& code);
 

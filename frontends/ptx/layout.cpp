@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "frontends/ptx/address_map.h"
+#include "frontends/ptx/tensor_map.h"
 #include "model/machine.h"
 
 namespace warpcheck::ptx {
@@ -293,13 +294,19 @@ class Builder {
         std::memcpy(to, &arg.value, std::min<uint32_t>(arg.type.bytes, 8));
         break;
       case ArgSpec::Kind::kTensorMap:
-        expect_bytes(128, "a tensor map");  // opaque bytes: what uses it is not run yet
+        expect_bytes(kTensorMapBytes, "a tensor map");
+        std::memcpy(to, tensor_map_bytes(arg).data(), kTensorMapBytes);
         break;
       case ArgSpec::Kind::kStruct:
         expect_bytes(arg.struct_bytes, "a struct");
         for (const FieldSpec& field : arg.fields) fill_field(arg, field, to);
         break;
     }
+  }
+
+  TensorMapBytes tensor_map_bytes(const ArgSpec& arg) const {
+    const TensorMapSpec& spec = arg.tensor_map;
+    return encode(make_tensor_map(spec, buffer(spec.over, arg.origin) + spec.offset, arg.origin));
   }
 
   void fill_field(const ArgSpec& arg, const FieldSpec& field, uint8_t* to) const {
