@@ -507,7 +507,10 @@ AgentId GpuMachine::agent_of(ThreadId thread) const { return impl_->thread(threa
 
 // --- the thread API, forwarded ----------------------------------------------------------------------------------------
 
-void GpuMachine::begin_event(ThreadId thread, SiteId site) { impl_->begin_event(impl_->thread(thread), site); }
+void GpuMachine::begin_event(ThreadId thread, SiteId site, bool collective) {
+  impl_->begin_event(impl_->thread(thread), site);
+  impl_->thread(thread).collective = collective;
+}
 ValueTag GpuMachine::load(ThreadId thread, uint32_t lane, Range from, void* to) {
   return impl_->load(impl_->thread(thread), lane, from, to);
 }

@@ -119,7 +119,8 @@ class GpuMachine final : public Machine {
   const std::vector<bool>& reached() const override;
 
   // --- the thread API: plain, acts at once. One call of begin_event an instruction, before its accesses.
-  void begin_event(ThreadId thread, SiteId site);
+  // `collective`: an instruction that the warp runs as one, so that its lanes' accesses race in the strict reading alone.
+  void begin_event(ThreadId thread, SiteId site, bool collective = false);
   // Copies bytes to `to` and returns what they carry; out of bounds or misaligned accesses are reported and read poison.
   ValueTag load(ThreadId thread, uint32_t lane, Range from, void* to);
   void store(ThreadId thread, uint32_t lane, Range to, const void* bytes, ValueTag tag = ValueTag::kKnown);

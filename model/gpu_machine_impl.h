@@ -101,6 +101,7 @@ struct Thread {
   Outcome last;
   uint16_t last_choice = 0;
   SiteId site = kNoSite;       // of the instruction in progress
+  bool collective = false;     // ... which the warp runs as one
   uint32_t event = 0;          // its recorded event + 1, while recording; 0: none yet
   Range first_access;          // bytes that the event's text names
 };

@@ -10,6 +10,7 @@ namespace warpcheck {
 void GpuMachine::Impl::begin_event(Thread& t, SiteId site) {
   t.clocks.advance();
   t.site = site;
+  t.collective = false;
   t.event = 0;
   reach(site);
 }

@@ -97,6 +97,7 @@ AccessRecord GpuMachine::Impl::record_of(Thread& t, uint32_t lane, AccessMode mo
   record.end = range.offset + range.bytes;
   record.agent = t.agent;
   record.site = t.site;
+  record.collective = t.collective;
   record.snapshot = snapshot_of(t, lane);
   record.step = steps;
   return record;
@@ -143,9 +144,10 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
       return init_by_threads && view.at(kGeneric, component) >= before.tick;
     });
   };
-  // Equal bytes either way, or a read that a release handed to the overwriter: the strict reading alone objects.
+  // Collective instructions of one warp, equal bytes either way, or a read that a release handed to the overwriter: the strict reading alone objects.
   const auto tolerated = [&](const AccessRecord& before) {
     const bool plain = !now.operation && !before.operation && !now.strong && !before.strong;
+    if (plain && now.collective && before.collective && now.component == before.component) return true;
     if (plain && now.mode == AccessMode::kWrite && before.mode == AccessMode::kWrite && stored != nullptr) {
       return now.begin == before.begin && now.end == before.end && memory.equals(range, stored);
     }

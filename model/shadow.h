@@ -28,6 +28,7 @@ struct AccessRecord {
   AccessMode mode = AccessMode::kRead;
   bool async = false;        // through the async proxy
   bool strong = false;
+  bool collective = false;   // of an instruction that a warp runs as one
   bool map = false;          // of a tensor map, through its proxy
   uint8_t element = 0;       // strong by elements of this size; 0: as a whole
   Rmw reduces = Rmw::kNone;  // a reduction without a result

@@ -17,6 +17,7 @@ bool releases(Order order) { return order == Order::kRelease || order == Order::
 
 void GpuMachine::Impl::perform(Thread& t, const VisibleOp& op, const Outcome& outcome) {
   t.site = op.site;
+  t.collective = false;
   LaneMask who = op.lanes;
   if (op.op.kind == OpKind::kArrive && op.op.splits) {  // the lowest lanes, as many as act
     LaneMask acting = 0;

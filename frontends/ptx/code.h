@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontends/ptx/float_format.h"
 #include "frontends/ptx/module.h"
 #include "model/gpu_machine.h"
 
@@ -44,9 +45,23 @@ struct AddressOperand {
   int64_t offset = 0;
 };
 
+// How a float instruction works, beyond its operation.
+struct FloatForm {
+  Format format = Format::kF32;
+  Rounding rounding = Rounding::kNearest;
+  uint8_t count = 1, operands = 0;   // values packed in a register; sources
+  bool flushes = false, saturates = false, saturates_finite = false, relu = false, keeps_nan = false, xor_sign = false;
+  // cvt: the destination's and the source's type
+  bool is_float = true, from_float = true, from_signed = false, to_whole = false;
+  Format from_format = Format::kF32;
+  uint8_t width = 32, from_width = 32, from_count = 1;
+  Format result = Format::kF32, addend = Format::kF32;  // mma: of the accumulators
+};
+
 struct Code {
   LaneFunction lanes = nullptr;
   ControlFunction control = nullptr;
+  ControlFunction together = nullptr;  // of collectives: runs once all lanes that take part have met
   uint32_t predicate = kNone;  // slot
   bool predicate_negated = false;
   SiteId site = kNoSite;       // also its index
@@ -65,6 +80,8 @@ struct Code {
   uint8_t bytes = 0;                // of an element
   bool is_signed = false;
   bool strong = false;              // ld, st: relaxed or more
+  bool approximate = false;         // the host's function stands for the hardware's
+  FloatForm form;
   bool opaque = false;              // the result is not what hardware computes to the last bit
   bool result_dead = false;         // atomics
   bool blocks = false;              // try_wait, strong loads: failing leads back without effect

@@ -28,6 +28,7 @@ class Modifiers {
   bool take_prefix(std::string_view prefix);  // all that start so: "L2::"
   std::string_view take_type();               // the first type; NotSupported if there is none
   bool has_type() const;
+  bool take_first() { return !left_.empty() && (left_.erase(left_.begin()), true); }
   std::string_view front() const { return left_.empty() ? std::string_view() : left_.front(); }
   void done() const;                          // NotSupported if some are left
 
@@ -92,12 +93,17 @@ struct Row {
 std::span<const Row> integer_rows();
 std::span<const Row> move_rows();
 std::span<const Row> float_rows();
+std::span<const Row> general_float_rows();
+std::span<const Row> convert_rows();
+std::span<const Row> opaque_float_rows();
 std::span<const Row> memory_rows();
 std::span<const Row> atomic_rows();
 std::span<const Row> control_rows();
 std::span<const Row> barrier_rows();
 std::span<const Row> mbarrier_rows();
 std::span<const Row> warp_rows();
+std::span<const Row> matrix_rows();
+std::span<const Row> mma_rows();
 std::span<const Row> async_rows();
 std::span<const Row> tensor_rows();
 

@@ -1,6 +1,6 @@
-// Floating point. What rounds to nearest is computed as hardware does. All else is opaque: it may be stored and compared
-// with what a launch expects, but decides nothing. The bits of an opaque value are the best guess for approximations of
-// f32, and else a digest of the operation and its operands: equal where the same was computed.
+// f32 and f64 rounded to nearest, computed as hardware does, and the approximations of f32, for which the host's functions
+// stand; other formats and variants are in general_float.cpp and convert.cpp. What none of them knows is opaque: it may be
+// stored, and decides nothing. Its bits are a digest of the operation and its operands: equal where the same was computed.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -32,11 +32,11 @@ struct Fma {
 };
 struct Min {
   template <class T>
-  static T apply(T a, T b) { return std::fmin(a, b); }
+  static T apply(T a, T b) { return a == b && std::signbit(a) ? a : std::fmin(a, b); }
 };
 struct Max {
   template <class T>
-  static T apply(T a, T b) { return std::fmax(a, b); }
+  static T apply(T a, T b) { return a == b && std::signbit(a) ? b : std::fmax(a, b); }
 };
 struct Neg {
   template <class T>
@@ -100,18 +100,12 @@ struct Rsqrt {
 };
 
 template <class Op, int N>
-void approximate(Warp& warp, const Code& code, LaneMask lanes) {
-  apply<Op, float, N>(warp, code, lanes);
-  warp.slots[code.to[0]].opaque |= lanes;
-}
-
-template <class Op, int N>
 void decode_approximate(Decoder& decoder, Modifiers& modifiers, Code& code) {
   for (const std::string_view name : {"approx", "full", "ftz"}) modifiers.take(name);
   const std::string_view type = modifiers.take_type();
   if (type != "f32") throw NotSupported();
-  code.lanes = approximate<Op, N>;
-  code.opaque = true;
+  code.lanes = apply<Op, float, N>;
+  code.approximate = true;
   operands_of(decoder, code, N, type);
 }
 
@@ -278,6 +272,9 @@ constexpr Row kRows[] = {
     {"ex2", decode_approximate<Exp2, 1>},   {"lg2", decode_approximate<Log2, 1>}, {"sin", decode_approximate<Sin, 1>},
     {"cos", decode_approximate<Cos, 1>},    {"tanh", decode_approximate<Tanh, 1>}, {"rsqrt", decode_approximate<Rsqrt, 1>},
     {"rcp", decode_approximate<Rcp, 1>},    {"sqrt", decode_approximate<Sqrt, 1>}, {"div", decode_approximate<Div, 2>},
+};
+
+constexpr Row kOpaque[] = {
     {"add", decode_opaque},         {"sub", decode_opaque},          {"mul", decode_opaque},
     {"fma", decode_opaque},         {"mad", decode_opaque},          {"div", decode_opaque},
     {"min", decode_opaque},         {"max", decode_opaque},          {"neg", decode_opaque},
@@ -290,6 +287,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
+std::span<const Row> opaque_float_rows() { return kOpaque; }
 std::span<const Row> float_rows() { return kRows; }
 
 }  // namespace warpcheck::ptx

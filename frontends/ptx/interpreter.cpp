@@ -233,6 +233,17 @@ bool Interpreter::takes_effect(Fragment& fragment, const Code& code, const Sourc
   return false;
 }
 
+LaneMask Interpreter::stored(Fragment& fragment, const Code& code, const Source& source, LaneMask active) {
+  if (source.slot == kNone) return 0;
+  Slot& slot = fragment.warp->slots[source.slot];
+  const LaneMask opaque = slot.opaque;
+  slot.opaque = 0;
+  takes_effect(fragment, code, source, active, "stored value");
+  slot.opaque = opaque;
+  if ((opaque & active) != 0) note_opaque_store();
+  return opaque & active;
+}
+
 void Interpreter::remember_uninitialized(const Fragment& fragment, const Code& code, Range range, uint32_t lane) {
   if (uninitialized_.contains(code.site)) return;
   uninitialized_[code.site] = {machine_->range_name(range),

@@ -129,6 +129,8 @@ class Interpreter final : public ThreadBodies {
   void give_up(Fragment& fragment);
   bool gave_up() const { return gave_up_; }
   void note_opaque_store() { opaque_stored_ = true; }
+  // A value is stored: uninitialized lanes are reported, opaque ones returned; those stay opaque in memory, without a word.
+  LaneMask stored(Fragment& fragment, const Code& code, const Source& source, LaneMask active);
   void report_skipped_barrier(Fragment& arriver, const Code& code);
 
   // Fragments of a warp, live ones.

@@ -90,14 +90,8 @@ Flow run_store(Interpreter& interpreter, Fragment& fragment, const Code& code, L
   if (!interpreter.takes_effect(fragment, code, code.at[0].base, active, "address")) return Flow::kStop;
   LaneMask opaque = 0;
   for (const Source& source : code.from_vector) {
-    if (source.slot == kNone) continue;
-    const LaneMask before = warp.slots[source.slot].opaque;
-    warp.slots[source.slot].opaque = 0;  // stays opaque in memory, without a word
-    interpreter.takes_effect(fragment, code, source, active, "stored value");
-    warp.slots[source.slot].opaque = before;
-    opaque |= before;
+    opaque |= interpreter.stored(fragment, code, source, active);
   }
-  if ((opaque & active) != 0) interpreter.note_opaque_store();
   const auto bytes = static_cast<uint32_t>(code.bytes * code.from_vector.size());
   bool begun = false;
   each_lane(active, [&](uint32_t lane) {

@@ -61,15 +61,17 @@ class PtxProgram final : public Program {
   }
 
   std::vector<std::string> assumptions() const override {
-    std::set<std::string> names;
+    std::set<std::string> names, approximate;
     for (uint32_t i = 0; i < entry_.instructions.size(); ++i) {
       if (kernel_.code[i].opaque) names.insert(kernel_.opcodes[i]);
+      if (kernel_.code[i].approximate) approximate.insert(kernel_.opcodes[i]);
     }
     std::vector<std::string> made;
     const bool float_sums = std::any_of(kernel_.code.begin(), kernel_.code.end(), [](const Code& code) {
       return code.rmw == Rmw::kAddF32 || code.rmw == Rmw::kAddF64 || code.rmw == Rmw::kAddF16 || code.rmw == Rmw::kAddBf16;
     });
     if (float_sums) made.emplace_back("float sums in memory are taken in the order met");
+    for (const std::string& opcode : approximate) made.push_back(fmt::format("float values of {} are the host's", opcode));
     for (const std::string& opcode : names) made.push_back(fmt::format("float values of {} are opaque", opcode));
     return made;
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "frontends/ptx/collective.h"
 #include "frontends/ptx/decode.h"
 #include "frontends/ptx/visible.h"
 
@@ -191,6 +192,7 @@ ObjectId rendezvous(Interpreter& interpreter, const Fragment& fragment, const Co
 }
 
 Flow finish(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask members) {
+  if (code.together != nullptr) return code.together(interpreter, fragment, code, members);
   const auto which = static_cast<Collective>(code.mode);
   const bool decides = which >= Collective::kAll && which <= Collective::kBallot;
   if ((decides || which >= Collective::kMatchAny) && which != Collective::kSync &&
@@ -219,7 +221,7 @@ LaneMask agreeing(const Fragment& fragment, const Code& code, LaneMask active, L
 Flow run_collective(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   GpuMachine& machine = interpreter.machine();
   LaneMask mask = 0;
-  const bool syncs = static_cast<Collective>(code.mode) == Collective::kSync;
+  const bool syncs = code.together == nullptr && static_cast<Collective>(code.mode) == Collective::kSync;
   if (fragment.stage == kFresh && !interpreter.takes_effect(fragment, code, mask_of(code), active, "lane mask")) return Flow::kStop;
   const LaneMask together = agreeing(fragment, code, active, mask);
   const LaneMask members = mask & fragment.warp->all;
@@ -372,5 +374,25 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> warp_rows() { return kRows; }
+
+void set_aligned(Code& code, ControlFunction together) {
+  code.together = together;
+  code.from[3] = Source{kNone, 0xffffffffU};
+  code.control = run_collective;
+}
+
+std::vector<uint32_t> destinations_of(Decoder& decoder, const Operand& operand) {
+  std::vector<uint32_t> made;
+  if (operand.kind != OperandKind::kVector) return {decoder.destination(operand)};
+  for (const Operand& part : operand.parts) made.push_back(decoder.destination(part));
+  return made;
+}
+
+std::vector<Source> sources_of(Decoder& decoder, const Operand& operand) {
+  std::vector<Source> made;
+  if (operand.kind != OperandKind::kVector) return {decoder.source(operand)};
+  for (const Operand& part : operand.parts) made.push_back(decoder.source(part));
+  return made;
+}
 
 }  // namespace warpcheck::ptx

@@ -117,7 +117,7 @@ TEST(Values, UninitializedOnesSpeakWhenTheyTakeEffect) {
 }
 
 TEST(Values, OpaqueOnesMayBeStoredButNotDecide) {
-  const std::string opaque = "mov.f32 %f1, 0f3F800000; ex2.approx.f32 %f2, %f1; mov.b32 %r0, %f2;";
+  const std::string opaque = "mov.u32 %r0, %clock;";
   EXPECT_EQ(check(opaque + kStore, launch(1, 1)).verdict, Verdict::kVerified);
   const auto decided = check(opaque + "setp.eq.u32 %p1, %r0, 0; @%p1 ret; ret;", launch(1, 1));
   EXPECT_EQ(decided.verdict, Verdict::kIncomplete) << describe(decided);
