@@ -1,5 +1,6 @@
 #include "explorer/explore.h"
 
+#include "explorer/frontier.h"
 #include "explorer/search.h"
 #include "explorer/tally.h"
 #include "explorer/worker_pool.h"
@@ -28,10 +29,12 @@ const char* name(Verdict verdict) {
 ExploreResult explore(const Program& program, const ExploreOptions& options) {
   Tally tally(options);
   const unsigned workers = options.workers == 0 ? available_workers() : options.workers;
+  Frontier frontier(workers);
+  frontier.give(std::vector<Task>(1));
   if (workers == 1) {
-    Search(program, options, tally).run(Task{}, nullptr);
+    explore_tasks(program, options, tally, frontier);
   } else {
-    explore_with_workers(program, options, tally, workers);
+    explore_with_workers(program, options, tally, frontier, workers);
   }
   ExploreResult result = tally.result();
   result.workers = workers;

@@ -57,6 +57,8 @@ struct ExploreOptions {
   uint64_t max_executions = 0;     // 0: unbounded
   uint64_t max_steps = 1'000'000;  // visible steps of one execution; a longer one is cut and reported as `limit`
   double max_seconds = 0;          // 0: unbounded
+  uint64_t min_task_steps = 20'000;   // a worker gives a part of its task away after so many steps of its machine
+  uint64_t max_tree_nodes = 100'000;  // of a worker; with more, parts are set aside and explored without guidance
   const std::atomic<bool>* interrupt = nullptr;         // set from a signal handler: stop with what is known
   std::function<void(const Progress&)> on_progress = {};     // called a few times a second from one thread
   std::function<void(const ExecutionView&)> on_execution = {};  // each maximal execution; serialized among workers

@@ -9,32 +9,31 @@ void Reversals::clear() {
   roots_.clear();
 }
 
-void Reversals::add(EventIndex later, AgentId agent, std::span<const EventIndex> roots, EventIndex floor) {
-  if (roots.front() < floor) return;
+void Reversals::add(EventIndex later, AgentId agent, std::span<const EventIndex> roots) {
   list_.push_back({later, agent, static_cast<uint32_t>(roots_.size()), static_cast<uint32_t>(roots.size())});
   roots_.insert(roots_.end(), roots.begin(), roots.end());
 }
 
-void Reversals::add_found(EventIndex later, AgentId agent, EventIndex floor) {
-  for (size_t i = 0; i < waits_.found(); ++i) add(later, agent, waits_.roots(i), floor);
+void Reversals::add_found(EventIndex later, AgentId agent) {
+  for (size_t i = 0; i < waits_.found(); ++i) add(later, agent, waits_.roots(i));
 }
 
-void Reversals::add_last(const Execution& execution, EventIndex floor) {
+void Reversals::add_last(const Execution& execution) {
   const EventIndex last = execution.size() - 1;
   const Event& event = execution[last];
   if (may_block(event.op)) {
     if (!reversible(event.op)) return;
     waits_.find(execution, last, event.op);
-    add_found(last, event.agent, floor);
+    add_found(last, event.agent);
     return;
   }
-  for (const EventIndex& race : execution.races_of_last()) add(last, event.agent, {&race, 1}, floor);
+  for (const EventIndex& race : execution.races_of_last()) add(last, event.agent, {&race, 1});
 }
 
-void Reversals::add_blocked(const Execution& execution, AgentId agent, const Operation& op, EventIndex floor) {
+void Reversals::add_blocked(const Execution& execution, AgentId agent, const Operation& op) {
   if (!may_block(op) || !reversible(op)) return;
   waits_.find_blocked(execution, agent, op);
-  add_found(kNoEvent, agent, floor);
+  add_found(kNoEvent, agent);
 }
 
 void Reversals::truncate(EventIndex size) {
@@ -45,9 +44,5 @@ void Reversals::truncate(EventIndex size) {
 }
 
 void Reversals::drop_blocked() { truncate(kNoEvent); }
-
-void Reversals::raise(EventIndex floor) {
-  filter([&](const Reversal& reversal) { return roots_[reversal.roots_begin] >= floor; });
-}
 
 }  // namespace warpcheck

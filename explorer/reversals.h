@@ -30,20 +30,17 @@ class Reversals {
  public:
   void clear();
 
-  // Adds those of the execution's last event whose roots all lie at or behind `floor` (the task's root).
-  void add_last(const Execution& execution, EventIndex floor);
+  // Adds those of the execution's last event.
+  void add_last(const Execution& execution);
 
   // Adds those of an agent that is blocked at the end.
-  void add_blocked(const Execution& execution, AgentId agent, const Operation& op, EventIndex floor);
+  void add_blocked(const Execution& execution, AgentId agent, const Operation& op);
 
   // The execution has shrunk to `size` events.
   void truncate(EventIndex size);
 
   // Those of blocked waits hold for this end only.
   void drop_blocked();
-
-  // Drops the reversals whose first root lies before `floor`.
-  void raise(EventIndex floor);
 
   size_t size() const { return list_.size(); }
   const Reversal& operator[](size_t i) const { return list_[i]; }
@@ -72,8 +69,8 @@ class Reversals {
   bool gave_up() const { return waits_.gave_up(); }
 
  private:
-  void add(EventIndex later, AgentId agent, std::span<const EventIndex> roots, EventIndex floor);
-  void add_found(EventIndex later, AgentId agent, EventIndex floor);
+  void add(EventIndex later, AgentId agent, std::span<const EventIndex> roots);
+  void add_found(EventIndex later, AgentId agent);
 
   std::vector<Reversal> list_;
   std::vector<EventIndex> roots_;

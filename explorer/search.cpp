@@ -21,8 +21,8 @@ bool same_step(const Event& a, const Event& b) {
 Search::Search(const Program& program, const ExploreOptions& options, Tally& tally)
     : options_(options), tally_(tally), machine_(program.make_machine()) {}
 
-void Search::run(const Task& task, TaskSink* sink) {
-  sink_ = sink;
+void Search::run(const Task& task, Frontier& frontier) {
+  frontier_ = &frontier;
   set_check_context(&Search::describe_schedule, this);
   start(task);
   do {
@@ -35,29 +35,84 @@ void Search::run(const Task& task, TaskSink* sink) {
 
 // ---------------------------------------------------------------------------------------------------- steps
 
+// Races of the prefix are not settled: what lies behind them is new.
 void Search::start(const Task& task) {
   execution_.clear();
   sleep_.clear();
   tree_.clear();
   reversals_.clear();
   nodes_.assign(1, tree_.root());
-  root_ = static_cast<EventIndex>(task.prefix.size());
+  frozen_.clear();
+  origin_ = task.origin;
+  steps_at_freeze_ = steps_;
+  new_events_ = task.state != nullptr && !task.begun ? 1 : 0;
   machine_->reset();
   for (AgentId agent : machine_->born()) execution_.bear(agent);
   track_all();
-  for (EventIndex i = 0; i < root_; ++i) {
-    if (i + 1 == root_) {
-      for (const Choice& sleeper : task.sleepers) {
-        const AgentId agent = machine_->agent(sleeper.agent);
-        sleep_.add(agent, sleeper.choice, i, machine_->pending(agent).op);
-      }
+  auto sleeper = task.sleepers.begin();
+  const auto fall_asleep = [&] {
+    for (; sleeper != task.sleepers.end() && sleeper->frame == execution_.size(); ++sleeper) {
+      const AgentId agent = machine_->agent(sleeper->step.agent);
+      sleep_.add(agent, sleeper->step.choice, sleeper->frame, machine_->pending(agent).op);
     }
-    const Choice& choice = task.prefix[i];
-    push(machine_->step(machine_->agent(choice.agent), choice.choice));
-    nodes_.back() = tree_.root();
-    reversals_.clear();  // of the prefix alone: they lie above the root
+  };
+  const auto take = [&](AgentId agent, uint16_t choice, BranchId branch) {
+    fall_asleep();
+    push(machine_->step(agent, choice));
+    nodes_.back() = branch;
+    if (with_reversals()) reversals_.add_last(execution_);
+  };
+  std::vector<std::shared_ptr<FrozenState>> states;
+  for (auto state = task.state; state != nullptr; state = state->above) states.push_back(state);
+  root_ = static_cast<EventIndex>(states.size());
+  while (!states.empty()) {
+    add_frozen(states.back());
+    states.pop_back();
+    const Choice& step = states.empty() ? task.step : states.back()->step;
+    take(machine_->agent(step.agent), step.choice, tree_.root());
   }
-  new_events_ = root_ == 0 ? 0 : 1;
+  if (task.guide.empty()) return;
+  restore_tree(task.guide);
+  machine_->reset();
+  step_again(0, root_);
+  for (uint32_t i = 0; i < task.open; ++i) {
+    const BranchId branch = tree_[nodes_.back()].first_child;
+    take(tree_[branch].agent, tree_[branch].choice, branch);
+  }
+  fall_asleep();
+}
+
+// What the steps of a guide do, is seen by going there.
+void Search::restore_tree(const Guide& guide) {
+  std::vector<BranchId> path;  // the last branch of each depth
+  size_t at = 0;               // the machine has gone along so many of them
+  for (const GuideStep& g : guide) {
+    path.resize(g.depth);
+    if (at > g.depth) {
+      machine_->reset();
+      step_again(0, root_);
+      at = 0;
+    }
+    for (; at < g.depth && is_enabled(tree_[path[at]].agent); ++at) {
+      machine_->step(tree_[path[at]].agent, tree_[path[at]].choice);
+    }
+    const AgentId agent = machine_->agent(g.step.agent);
+    const Operation op = at == g.depth ? machine_->pending(agent).op : Operation{};
+    path.push_back(tree_.append(g.depth == 0 ? tree_.root() : path.back(), agent, g.step.choice, op));
+  }
+}
+
+// Up to steps that have a choice: a guide would stand for one of them, and nobody asks for the others once a task has
+// been given away.
+Guide Search::guide_below(BranchId branch) const {
+  Guide guide;
+  uint32_t cut = kNoEvent;  // below this depth
+  tree_.visit_below(branch, [&](uint32_t depth, const WakeupTree::Branch& b) {
+    if (depth > cut) return;
+    cut = b.op.choices > 1 ? depth : kNoEvent;
+    if (cut == kNoEvent) guide.push_back({depth, {machine_->key(b.agent), b.choice}});
+  });
+  return guide;
 }
 
 // Runs on until nothing awake is enabled. Returns how the execution ended.
@@ -92,7 +147,7 @@ Search::Step Search::take_next() {
   ++new_events_;
   push(machine_->step(branch.agent, branch.choice));
   nodes_.back() = next;
-  if (with_reversals()) reversals_.add_last(execution_, root_);
+  if (with_reversals()) reversals_.add_last(execution_);
   return Step::kTaken;
 }
 
@@ -123,6 +178,7 @@ void Search::choose_branches() {
 }
 
 void Search::push(const Event& event) {
+  ++steps_;
   execution_.push(event);
   for (AgentId agent : machine_->born()) execution_.bear(agent);
   track(machine_->changed());
@@ -187,7 +243,7 @@ void Search::judge_reversals() {
   for (AgentId agent : machine_->agents()) {
     const Transition& transition = machine_->pending(agent);
     if (transition.status == Transition::Status::kBlocked) {
-      reversals_.add_blocked(execution_, agent, transition.op, root_);
+      reversals_.add_blocked(execution_, agent, transition.op);
     }
   }
   reversals_.filter([this](const Reversal& reversal) { return !judge(reversal); });
@@ -214,10 +270,11 @@ bool Search::judge_blocked(const Reversal& reversal) {
 }
 
 bool Search::judge_sequence(EventIndex frame) {
+  if (frame < root_) return judge_frozen(frame);
   if (options_.reduction == Reduction::kSource) return judge_source(frame);
   const Initial rejected = rejected_by_sleeper(frame, sequence_);
   if (rejected != Initial::kNo) return rejected == Initial::kInKept;
-  const auto choices_asleep = [&](AgentId agent) { return sleep_.choices_asleep(frame, agent); };
+  const auto choices_asleep = [&](AgentId agent) { return sleep_.choices_asleep(frame, agent, origin_); };
   return tree_.insert(nodes_[frame], sequence_, choices_asleep).settled;
 }
 
@@ -226,18 +283,74 @@ bool Search::judge_sequence(EventIndex frame) {
 Initial Search::rejected_by_sleeper(EventIndex frame, const Sequence& sequence) const {
   Initial result = Initial::kNo;
   for (const Sleeper& sleeper : sleep_.at(frame)) {
-    const bool inherited = sleeper.since < root_;
+    const bool inherited = sleeper.since < origin_;
     if (inherited && sleeper.agent != sequence.reversed_agent()) continue;
     const Initial initial = sequence.weak_initial(sleeper.agent, sleeper.op);
     if (initial == Initial::kNo) continue;
     if (initial == Initial::kIndependent) {
-      if (sleep_.choices_asleep(frame, sleeper.agent) == sleeper.op.choices) result = initial;
+      if (sleep_.choices_asleep(frame, sleeper.agent, origin_) == sleeper.op.choices) result = initial;
     } else if (sequence.first_choice_is(sleeper.agent, sleeper.choice)) {
       if (initial == Initial::kInKept) return initial;
       result = initial;
     }
   }
   return result;
+}
+
+// In a frozen frame: what was handed out stands for it, or it is handed out itself.
+bool Search::judge_frozen(EventIndex frame) {
+  Frozen& frozen = frozen_[frame];
+  Schedule schedule;
+  size_t steps = 1;
+  if (options_.reduction == Reduction::kOptimal) {
+    while (steps < sequence_.size() && sequence_[steps].op.choices == 1) ++steps;  // see guide_below
+  }
+  for (;;) {
+    look_at_taken(frozen);
+    bool settled = false;
+    if (judge_taken(frozen.taken, &settled)) return settled;
+    for (size_t i = schedule.size(); i < steps; ++i) {
+      schedule.push_back({machine_->key(sequence_[i].agent), sequence_[i].choice});
+    }
+    if (frontier_->propose(frozen.state, static_cast<uint32_t>(frozen.taken.size()), schedule)) {
+      return sequence_.stands_for_all();
+    }
+  }
+}
+
+bool Search::judge_taken(std::span<const Sleeper> taken, bool* settled) const {
+  bool found = false;
+  for (const Sleeper& step : taken) {
+    const bool inherited = step.since < origin_;
+    if (inherited && step.agent != sequence_.reversed_agent()) continue;
+    const Initial initial = sequence_.weak_initial(step.agent, step.op);
+    if (initial == Initial::kNo) continue;
+    if (initial == Initial::kIndependent) {
+      if (options_.reduction == Reduction::kSource || inherited) continue;
+      const auto choices = std::count_if(taken.begin(), taken.end(), [&](const Sleeper& other) {
+        return other.agent == step.agent && other.since >= origin_;
+      });
+      found = found || choices == step.op.choices;
+    } else if (sequence_.first_choice_is(step.agent, step.choice)) {
+      found = true;
+      *settled = *settled || initial == Initial::kInKept;
+    }
+  }
+  return found;
+}
+
+// Others may have added to what was handed out.
+void Search::look_at_taken(Frozen& frozen) {
+  const auto known = static_cast<uint32_t>(frozen.taken.size());
+  if (frozen.state->count.load(std::memory_order_acquire) == known) return;
+  for (const FrozenState::Taken& taken : frontier_->taken(*frozen.state, known)) {
+    const AgentId agent = machine_->agent(taken.step.agent);
+    const auto offer = std::find_if(frozen.offers.begin(), frozen.offers.end(),
+                                    [&](const Offer& o) { return o.agent == agent; });
+    CHECK(offer != frozen.offers.end() || tally_.race_seen());
+    const Operation op = offer == frozen.offers.end() ? Operation{} : offer->op;
+    frozen.taken.push_back({agent, taken.step.choice, taken.inherited ? 0 : kNoEvent, op});
+  }
 }
 
 // Algorithm 1: some initial of the sequence must be among the frame's branches, or asleep.
@@ -251,7 +364,7 @@ bool Search::judge_source(EventIndex frame) {
     settled = settled || initial == Initial::kInKept;
   };
   for (const Sleeper& sleeper : sleep_.at(frame)) {
-    const bool inherited = sleeper.since < root_;
+    const bool inherited = sleeper.since < origin_;
     if (!inherited || sleeper.agent == sequence_.reversed_agent()) look_at(sleeper.agent, sleeper.choice, sleeper.op);
   }
   const BranchId node = nodes_[frame];
@@ -287,40 +400,90 @@ bool Search::backtrack() {
 void Search::replay(EventIndex size) {
   machine_->reset();
   machine_->set_checking(false);
-  for (EventIndex i = 0; i < size; ++i) {
-    if (sink_ != nullptr && i == root_ && with_sleep() && sink_->hungry()) freeze(i, *sink_);
-    const Event& recorded = execution_[i];
-    CHECK(same_step(machine_->step(recorded.agent, recorded.choice), recorded));
+  EventIndex at = 0;
+  for (EventIndex last = last_to_freeze(size); last != kNoEvent; last = last_to_freeze(size)) {
+    for (; root_ <= last; at = root_ - 1) {
+      step_again(at, root_);
+      freeze(root_);
+    }
   }
+  step_again(at, size);
   machine_->set_checking(true);
   track_all();
 }
 
-// Gives away all that is left to do at the root frame but for the branch in progress: each enabled step that is awake,
-// whether or not a race asked for it, so that races above the new root can be forgotten. The machine is in that frame.
-void Search::freeze(EventIndex frame, TaskSink& sink) {
-  Task task;
-  for (EventIndex i = 0; i < frame; ++i) {
-    task.prefix.push_back({machine_->key(execution_[i].agent), execution_[i].choice});
+void Search::step_again(EventIndex from, EventIndex to) {
+  for (EventIndex i = from; i < to; ++i) {
+    const Event& recorded = execution_[i];
+    CHECK(same_step(machine_->step(recorded.agent, recorded.choice), recorded));
   }
-  task.prefix.emplace_back();
-  for (const Sleeper& sleeper : sleep_.at(frame)) {
-    task.sleepers.push_back({machine_->key(sleeper.agent), sleeper.choice});
+  steps_ += to - from;
+}
+
+// ---------------------------------------------------------------------------------------------------- giving work away
+
+// When work is wanted, or the tree has grown too large: the first frame with a branch to give.
+EventIndex Search::last_to_freeze(EventIndex size) const {
+  const bool wanted = frontier_->hungry() && steps_ - steps_at_freeze_ >= options_.min_task_steps;
+  if (!wanted && !crowded()) return kNoEvent;
+  for (EventIndex frame = root_; frame < size; ++frame) {
+    if (tree_[tree_[nodes_[frame]].first_child].next != kNoBranch) return frame;
   }
-  task.sleepers.push_back({machine_->key(execution_[frame].agent), execution_[frame].choice});
+  return kNoEvent;
+}
+
+// A frame that is frozen already, or becomes so. The machine is there.
+Search::Frozen& Search::add_frozen(std::shared_ptr<FrozenState> state) {
+  Frozen& frozen = frozen_.emplace_back();
+  frozen.state = std::move(state);
   for (AgentId agent : machine_->agents()) {
-    if (!is_enabled(agent)) continue;
-    for (uint16_t choice = 0; choice < machine_->pending(agent).op.choices; ++choice) {
-      const Choice step{machine_->key(agent), choice};
-      if (std::find(task.sleepers.begin(), task.sleepers.end(), step) != task.sleepers.end()) continue;
-      task.prefix.back() = step;
-      sink.give(task);
-      task.sleepers.push_back(step);
-    }
+    if (is_enabled(agent)) frozen.offers.push_back({agent, machine_->pending(agent).op});
   }
+  return frozen;
+}
+
+// Gives away the branches of the root frame but for the one in progress. Each sleeps on those before it.
+void Search::freeze(EventIndex frame) {
+  const auto state = std::make_shared<FrozenState>();
+  state->depth = frame;
+  if (frame > 0) {
+    state->above = frozen_[frame - 1].state;
+    state->step = {machine_->key(execution_[frame - 1].agent), execution_[frame - 1].choice};
+  }
+  for (const Sleeper& sleeper : sleep_.at(frame)) {
+    state->taken.push_back({{machine_->key(sleeper.agent), sleeper.choice}, sleeper.since < origin_});
+  }
+  std::vector<Task> tasks;
+  const BranchId first = tree_[nodes_[frame]].first_child;
+  for (BranchId c = first; c != kNoBranch; c = tree_[c].next) {
+    const Choice step{machine_->key(tree_[c].agent), tree_[c].choice};
+    if (c != first) {
+      Task& task = tasks.emplace_back();
+      task.state = state;
+      task.step = step;
+      task.origin = frame + 1;
+      if (with_sleep()) {
+        for (const FrozenState::Taken& taken : state->taken) task.sleepers.push_back({frame, taken.step});
+      }
+      if (!crowded()) task.guide = guide_below(c);
+    }
+    state->taken.push_back({step, false});
+  }
+  state->count = static_cast<uint32_t>(state->taken.size());
   tree_.keep_first(nodes_[frame]);
+  add_frozen(state);
   root_ = frame + 1;
-  reversals_.raise(root_);
+  steps_at_freeze_ = steps_;
+  frontier_->give(std::move(tasks));
+}
+
+void explore_tasks(const Program& program, const ExploreOptions& options, Tally& tally, Frontier& frontier) {
+  std::unique_ptr<Search> search;  // machines are made where they are used, and where there is work
+  while (const std::unique_ptr<Task> task = frontier.take([&tally] { tally.report_progress(); })) {
+    if (!search) search = std::make_unique<Search>(program, options, tally);
+    if (task->state == nullptr || tally.may_go_on()) search->run(*task, frontier);
+    frontier.finish();
+  }
 }
 
 }  // namespace warpcheck

@@ -2,13 +2,14 @@
 //
 // Algorithm 2 of "Source sets" with these differences (docs/explorer.md): re-execution instead of stored states; waits;
 // choices; a reversal is judged again at each maximal execution until it is settled; a search may start below the root,
-// with sleepers inherited from there.
+// with sleepers inherited from there, and hands out parts of itself.
 //
 // A *frame* is the state before an event: frame d has sleep set sleep_.at(d) and branches tree_[nodes_[d]], the first of
 // which is in progress. Invariants between steps:
 // (1) The machine has run exactly the events of execution_.
 // (2) There is a frame for each event and one for the state reached.
-// (3) Frames above root_ belong to other tasks.
+// (3) Frames above root_ are frozen: frozen_[d] says what has been handed out there. Those from origin_ on were this
+//     task's own once, and what fell asleep there is not inherited.
 //
 // Belongs to one OS thread, like its machine.
 #pragma once
@@ -19,6 +20,7 @@
 
 #include "explorer/execution.h"
 #include "explorer/explore.h"
+#include "explorer/frontier.h"
 #include "explorer/reversals.h"
 #include "explorer/sequence.h"
 #include "explorer/sleep_set.h"
@@ -27,36 +29,33 @@
 
 namespace warpcheck {
 
-// A part of a search that stands alone: all executions that begin with `prefix` and are not equivalent to one in which
-// a sleeper comes first. The sleepers are those of the state before the prefix's last step.
-struct Task {
-  Schedule prefix;
-  std::vector<Choice> sleepers;
-};
-
-// Where a search gives work away.
-class TaskSink {
- public:
-  virtual bool hungry() const = 0;
-  virtual void give(Task task) = 0;
-
- protected:
-  ~TaskSink() = default;
-};
-
 class Search {
  public:
   Search(const Program& program, const ExploreOptions& options, Tally& tally);
 
-  // Explores all of a task. With a sink, parts of it may be given away instead.
-  void run(const Task& task, TaskSink* sink);
+  // Explores all of a task but for what it gives to the frontier.
+  void run(const Task& task, Frontier& frontier);
 
   const Machine& machine() const { return *machine_; }
 
  private:
   enum class Step : uint8_t { kTaken, kEnd, kMispredicted };
 
+  // A step that an agent offers in a frame.
+  struct Offer {
+    AgentId agent;
+    Operation op;
+  };
+
+  struct Frozen {
+    std::shared_ptr<FrozenState> state;
+    std::vector<Offer> offers;    // all that are enabled
+    std::vector<Sleeper> taken;   // what is known of state->taken; those inherited have `since` below origin_
+  };
+
   void start(const Task& task);
+  void restore_tree(const Guide& guide);
+  Guide guide_below(BranchId branch) const;
   Tally::End extend();
   Step take_next();
   void choose_branches();
@@ -66,6 +65,7 @@ class Search {
   void pop();
   bool backtrack();
   void replay(EventIndex size);
+  void step_again(EventIndex from, EventIndex to);
 
   void end_execution(Tally::End end);
   Schedule schedule() const;
@@ -75,6 +75,9 @@ class Search {
   bool judge_blocked(const Reversal& reversal);
   bool judge_sequence(EventIndex frame);
   bool judge_source(EventIndex frame);
+  bool judge_frozen(EventIndex frame);
+  bool judge_taken(std::span<const Sleeper> taken, bool* settled) const;
+  void look_at_taken(Frozen& frozen);
   Initial rejected_by_sleeper(EventIndex frame, const Sequence& sequence) const;
 
   void track_all();
@@ -84,7 +87,10 @@ class Search {
   bool with_reversals() const {
     return options_.reduction == Reduction::kSource || options_.reduction == Reduction::kOptimal;
   }
-  void freeze(EventIndex frame, TaskSink& sink);
+  bool crowded() const { return tree_.live() > options_.max_tree_nodes; }
+  EventIndex last_to_freeze(EventIndex size) const;
+  void freeze(EventIndex frame);
+  Frozen& add_frozen(std::shared_ptr<FrozenState> state);
 
   const ExploreOptions& options_;
   Tally& tally_;
@@ -96,10 +102,15 @@ class Search {
   Reversals reversals_;
   Sequence sequence_;
   std::vector<uint64_t> enabled_;  // by agent, a bit each
-  EventIndex root_ = 0;
-  TaskSink* sink_ = nullptr;
+  EventIndex root_ = 0, origin_ = 0;
+  std::vector<Frozen> frozen_;
+  Frontier* frontier_ = nullptr;
+  uint64_t steps_ = 0, steps_at_freeze_ = 0;  // of the machine, replayed ones among them
   uint64_t new_events_ = 0;  // of the execution in progress
   std::string description_;
 };
+
+// Takes tasks from the frontier, and explores them on one machine, until there are no more.
+void explore_tasks(const Program& program, const ExploreOptions& options, Tally& tally, Frontier& frontier);
 
 }  // namespace warpcheck

@@ -51,10 +51,10 @@ bool SleepSets::is_asleep(AgentId agent, uint16_t choice) const {
                      [&](const Sleeper& sleeper) { return sleeper.agent == agent && sleeper.choice == choice; });
 }
 
-uint32_t SleepSets::choices_asleep(uint32_t frame, AgentId agent) const {
+uint32_t SleepSets::choices_asleep(uint32_t frame, AgentId agent, uint32_t since) const {
   const std::span<const Sleeper> sleepers = at(frame);
   return static_cast<uint32_t>(std::count_if(sleepers.begin(), sleepers.end(),
-                                             [&](const Sleeper& sleeper) { return sleeper.agent == agent; }));
+                                             [&](const Sleeper& s) { return s.agent == agent && s.since >= since; }));
 }
 
 std::span<const Sleeper> SleepSets::at(uint32_t frame) const {

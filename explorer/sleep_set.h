@@ -9,7 +9,7 @@
 // (2) is_asleep answers for the last frame.
 // (3) The sleepers of one agent in one frame have the same operation and different choices.
 //
-// `since` says in which frame the agent fell asleep. Sleepers that fell asleep above a task's root are *inherited* and
+// `since` says in which frame the agent fell asleep. Sleepers that fell asleep above a task's origin are *inherited* and
 // reject less than a task's own (docs/explorer.md, "Tasks").
 // Not thread-safe.
 #pragma once
@@ -45,8 +45,8 @@ class SleepSets {
   uint32_t frames() const { return static_cast<uint32_t>(begins_.size()); }
   std::span<const Sleeper> at(uint32_t frame) const;
 
-  // How many choices of the agent sleep in a frame.
-  uint32_t choices_asleep(uint32_t frame, AgentId agent) const;
+  // How many choices of the agent sleep in a frame, and fell asleep in frame `since` or below.
+  uint32_t choices_asleep(uint32_t frame, AgentId agent, uint32_t since) const;
 
  private:
   void mark(AgentId agent);

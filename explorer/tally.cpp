@@ -85,6 +85,11 @@ void Tally::report_progress(uint32_t depth) {
   options_.on_progress({result_.executions, result_.blocked, depth, now});
 }
 
+void Tally::report_progress() {
+  const std::lock_guard lock(mutex_);
+  report_progress(result_.max_depth);
+}
+
 bool Tally::may_go_on() {
   if (full_) note_bound("executions: " + std::to_string(options_.max_executions));
   return !full_ && !out_of_time() && !stop_;

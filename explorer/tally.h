@@ -49,6 +49,9 @@ class Tally {
   void note_bound(const std::string& bound);
   void note_reached(const std::vector<bool>& reached);
 
+  // Of a worker that waits.
+  void report_progress();
+
   ExploreResult result();
 
  private:

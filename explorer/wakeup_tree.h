@@ -46,6 +46,22 @@ class WakeupTree {
   // Appends a step behind the node's branches.
   BranchId append(BranchId node, AgentId agent, uint16_t choice, const Operation& op);
 
+  // Calls see(depth, branch) for all branches below the node, in preorder; its children have depth 0.
+  template <class See>
+  void visit_below(BranchId node, See see) const {
+    std::vector<BranchId> path = {branches_[node].first_child};
+    while (!path.empty()) {
+      const BranchId id = path.back();
+      if (id == kNoBranch) {
+        path.pop_back();
+        if (!path.empty()) path.back() = branches_[path.back()].next;
+        continue;
+      }
+      see(static_cast<uint32_t>(path.size() - 1), branches_[id]);
+      path.push_back(branches_[id].first_child);
+    }
+  }
+
   // Removes the node's first branch and all below.
   void remove_first(BranchId node);
 

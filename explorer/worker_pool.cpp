@@ -1,6 +1,5 @@
 #include "explorer/worker_pool.h"
 
-#include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
@@ -8,9 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
-#include <memory>
-#include <mutex>
 
 #include "explorer/search.h"
 
@@ -31,36 +27,21 @@ namespace warpcheck {
 
 namespace {
 
-// Tasks lie in a queue of our own, under a lock; TBB carries no more than a pointer.
-class WorkerPool final : public TaskSink {
+class WorkerPool {
  public:
-  WorkerPool(const Program& program, const ExploreOptions& options, Tally& tally, unsigned workers)
-      : tally_(tally),
+  WorkerPool(const Program& program, const ExploreOptions& options, Tally& tally, Frontier& frontier, unsigned workers)
+      : program_(program),
+        options_(options),
+        tally_(tally),
+        frontier_(frontier),
         workers_(workers),
         allowed_(tbb::global_control::max_allowed_parallelism,
                  std::max<size_t>(workers, tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism))),
-        arena_(static_cast<int>(workers)),
-        searches_([&program, &options, &tally] { return std::make_unique<Search>(program, options, tally); }) {}
+        arena_(static_cast<int>(workers)) {}
 
-  void run() {
-    arena_.execute(Turn{this, &WorkerPool::begin});
-    const std::lock_guard lock(mutex_);  // after all that the workers did
-  }
-
-  bool hungry() const override { return known_.load(std::memory_order_relaxed) < 2 * workers_; }
-
-  void give(Task task) override {
-    ++known_;
-    {
-      const std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    hand_over(this);
-    group_.run(Turn{this, &WorkerPool::work});
-  }
+  void run() { arena_.execute(Turn{this, &WorkerPool::begin}); }
 
  private:
-  // One task's turn on a worker.
   struct Turn {
     WorkerPool* pool;
     void (WorkerPool::*act)();
@@ -68,36 +49,32 @@ class WorkerPool final : public TaskSink {
     [[gnu::no_sanitize("thread")]] void operator()() const {
       take_over(pool);
       (pool->*act)();
+      hand_over(pool);
     }
   };
 
   void begin() {
-    give(Task{});
+    frontier_.on_work([this] {
+      if (started_.exchange(true)) return;
+      hand_over(this);
+      for (unsigned i = 1; i < workers_; ++i) group_.run(Turn{this, &WorkerPool::work});
+    });
+    work();
     group_.wait();
+    take_over(this);
+    frontier_.on_work({});
   }
 
-  void work() {
-    const Task task = take();
-    if (task.prefix.empty() || tally_.may_go_on()) searches_.local()->run(task, this);
-    const std::lock_guard lock(mutex_);
-    --known_;
-  }
+  void work() { explore_tasks(program_, options_, tally_, frontier_); }
 
-  Task take() {
-    const std::lock_guard lock(mutex_);
-    Task task = std::move(tasks_.front());
-    tasks_.pop_front();
-    return task;
-  }
-
+  const Program& program_;
+  const ExploreOptions& options_;
   Tally& tally_;
+  Frontier& frontier_;
   const unsigned workers_;
-  std::atomic<unsigned> known_{0};  // given and not finished
-  std::mutex mutex_;
-  std::deque<Task> tasks_;
+  std::atomic<bool> started_{false};
   tbb::global_control allowed_;
   tbb::task_arena arena_;
-  tbb::enumerable_thread_specific<std::unique_ptr<Search>> searches_;
   tbb::task_group group_;
 };
 
@@ -105,8 +82,9 @@ class WorkerPool final : public TaskSink {
 
 unsigned available_workers() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
 
-void explore_with_workers(const Program& program, const ExploreOptions& options, Tally& tally, unsigned workers) {
-  WorkerPool(program, options, tally, workers).run();
+void explore_with_workers(const Program& program, const ExploreOptions& options, Tally& tally, Frontier& frontier,
+                          unsigned workers) {
+  WorkerPool(program, options, tally, frontier, workers).run();
 }
 
 }  // namespace warpcheck

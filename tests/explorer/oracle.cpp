@@ -79,7 +79,10 @@ double linearizations_of(const ExecutionView& view) {
   return level.begin()->second;
 }
 
-Explored run(const ToyProgram& program, Reduction reduction, unsigned workers, uint64_t max_executions) {
+// How a search is cut into tasks.
+enum class Cut : uint8_t { kNot, kForWorkers, kAlways };
+
+Explored run(const ToyProgram& program, Reduction reduction, unsigned workers, Cut cut, uint64_t max_executions) {
   Explored explored;
   const auto see = [&](const ExecutionView& view) {
     if (view.blocked) return;
@@ -97,6 +100,8 @@ Explored run(const ToyProgram& program, Reduction reduction, unsigned workers, u
                                       .workers = workers,
                                       .keep_going = true,
                                       .max_executions = max_executions,
+                                      .min_task_steps = cut == Cut::kForWorkers ? 0U : 20'000U,
+                                      .max_tree_nodes = cut == Cut::kAlways ? 0U : 100'000U,
                                       .on_execution = see});
   return explored;
 }
@@ -151,7 +156,7 @@ std::optional<std::string> disagreement(const RandomProgram& random, const Oracl
   OracleStatistics ignored;
   OracleStatistics& s = statistics == nullptr ? ignored : *statistics;
   const ToyProgram program = random.program();
-  const Explored all = run(program, Reduction::kNone, 1, options.max_executions);
+  const Explored all = run(program, Reduction::kNone, 1, Cut::kNot, options.max_executions);
   ++s.programs;
   if (!all.result.complete) {
     ++s.skipped;
@@ -166,17 +171,23 @@ std::optional<std::string> disagreement(const RandomProgram& random, const Oracl
   struct Case {
     Reduction reduction;
     unsigned workers;
+    Cut cut;
     uint64_t* blocked;
   };
-  for (const Case& c : {Case{Reduction::kOptimal, 1, nullptr}, Case{Reduction::kSource, 1, &s.source_blocked},
-                        Case{Reduction::kSleep, 1, &s.sleep_blocked}, Case{Reduction::kOptimal, 2, &s.tasks_blocked}}) {
-    const Explored some = run(program, c.reduction, c.workers, 0);
+  for (const Case& c : {Case{Reduction::kOptimal, 1, Cut::kNot, nullptr},
+                        Case{Reduction::kSource, 1, Cut::kNot, &s.source_blocked},
+                        Case{Reduction::kSleep, 1, Cut::kNot, &s.sleep_blocked},
+                        Case{Reduction::kOptimal, 1, Cut::kAlways, &s.tasks_blocked},
+                        Case{Reduction::kOptimal, options.workers, Cut::kForWorkers, &s.workers_blocked},
+                        Case{Reduction::kSource, options.workers, Cut::kForWorkers, &s.source_blocked},
+                        Case{Reduction::kSleep, 1, Cut::kAlways, &s.sleep_blocked}}) {
+    const Explored some = run(program, c.reduction, c.workers, c.cut, 0);
     std::string text = compare(all, some);
     if (c.blocked != nullptr) *c.blocked += some.result.blocked;
     if (text.empty() && c.blocked == nullptr && some.result.blocked != 0) {
       text = fmt::format("{} executions ended in a sleep set", some.result.blocked);
     }
-    if (!text.empty()) return fmt::format("{}, {} workers: {}", name(c.reduction), c.workers, text);
+    if (!text.empty()) return fmt::format("{}, {} workers, cut {}: {}", name(c.reduction), c.workers, static_cast<int>(c.cut), text);
   }
   return std::nullopt;
 }

@@ -10,11 +10,13 @@ namespace warpcheck::toy {
 
 struct OracleOptions {
   uint64_t max_executions = 20'000;  // of the full enumeration; larger programs are skipped
+  unsigned workers = 2;
   bool laws = true;                  // each trace has as many executions as linearizations
 };
 
 struct OracleStatistics {
-  uint64_t programs = 0, skipped = 0, executions = 0, traces = 0, source_blocked = 0, sleep_blocked = 0, tasks_blocked = 0;
+  uint64_t programs = 0, skipped = 0, executions = 0, traces = 0, source_blocked = 0, sleep_blocked = 0, tasks_blocked = 0,
+           workers_blocked = 0;
 };
 
 // What is wrong, if anything.

@@ -1,4 +1,4 @@
-// explorer_oracle [--programs=N] [--seed=S] [--flavour=F] [--no-laws]: N random programs of each flavour, every reduction
+// explorer_oracle [--programs=N] [--seed=S] [--flavour=F] [--workers=N] [--no-laws]: N random programs of each flavour, every reduction
 // against full enumeration. The first that disagrees is shrunk and printed.
 #include <fmt/format.h>
 
@@ -36,9 +36,10 @@ int run(const Arguments& arguments) {
                  disagreement(small, arguments.oracle).value_or("?"));
       return 1;
     }
-    fmt::print("{}: {} programs agree ({} too large), {} executions, {} traces; blocked: source {}, sleep {}, 2 workers {}\n",
+    fmt::print("{}: {} programs agree ({} too large), {} executions, {} traces; blocked: source {}, sleep {}, tasks {}, "
+               "{} workers {}\n",
                name(flavour), s.programs, s.skipped, s.executions, s.traces, s.source_blocked, s.sleep_blocked,
-               s.tasks_blocked);
+               s.tasks_blocked, arguments.oracle.workers, s.workers_blocked);
     std::fflush(stdout);
   }
   return 0;
@@ -51,10 +52,12 @@ int main(int argc, char** argv) {
   warpcheck::toy::Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    uint64_t flavour = 0;
+    uint64_t flavour = 0, workers = 0;
     if (warpcheck::toy::take(argument, "--programs=", arguments.programs)) continue;
     if (warpcheck::toy::take(argument, "--seed=", arguments.seed)) continue;
-    if (warpcheck::toy::take(argument, "--flavour=", flavour)) {
+    if (warpcheck::toy::take(argument, "--workers=", workers)) {
+      arguments.oracle.workers = static_cast<unsigned>(workers);
+    } else if (warpcheck::toy::take(argument, "--flavour=", flavour)) {
       arguments.flavour = static_cast<int>(flavour);
     } else if (argument == "--no-laws") {
       arguments.oracle.laws = false;
