@@ -396,12 +396,16 @@ bool Search::backtrack() {
   return false;
 }
 
-// Brings the machine back to the state after the first `size` events.
+// Brings the machine back to the state after the first `size` events: it goes back, or runs them again.
 void Search::replay(EventIndex size) {
-  machine_->reset();
+  EventIndex last = last_to_freeze(size);
+  EventIndex at = last == kNoEvent ? size : root_;
+  if (!machine_->rewind(at)) {
+    machine_->reset();
+    at = 0;
+  }
   machine_->set_checking(false);
-  EventIndex at = 0;
-  for (EventIndex last = last_to_freeze(size); last != kNoEvent; last = last_to_freeze(size)) {
+  for (; last != kNoEvent; last = last_to_freeze(size)) {
     for (; root_ <= last; at = root_ - 1) {
       step_again(at, root_);
       freeze(root_);

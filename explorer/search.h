@@ -1,6 +1,6 @@
 // Depth-first search of one task on one machine.
 //
-// Algorithm 2 of "Source sets" with these differences (docs/explorer.md): re-execution instead of stored states; waits;
+// Algorithm 2 of "Source sets" with these differences (docs/explorer.md): a machine that goes back or runs again; waits;
 // choices; a reversal is judged again at each maximal execution until it is settled; a search may start below the root,
 // with sleepers inherited from there, and hands out parts of itself.
 //

@@ -29,12 +29,12 @@ void for_chunks(const Range& piece, uint32_t swizzle, Function&& apply) {
 void GpuMachine::Impl::issue(Thread& t, uint32_t lane, const AsyncCopy& copy) {
   begin_event(t, copy.site);
   pool.raise_level(ClockLevel::kProxies);
-  const uint32_t component = components++;
-  pool.ensure_components(components);
-  if (ops_used == ops.size()) ops.emplace_back();
-  const uint32_t number = ops_used++;
-  AsyncOp& op = ops[number];
-  Lane& issuer = lanes[t.base + lane];
+  const uint32_t component = now().components++;
+  pool.ensure_components(run.components);
+  if (run.ops_used == ops.size()) ops.emplace_back();
+  const uint32_t number = now().ops_used++;
+  AsyncOp& op = operation(number);
+  Lane& issuer = this->lane(t.base + lane);
   op.component = component;
   op.bundle = pool.allocate();
   t.clocks.publish(pool, LaneMask{1} << lane, op.bundle);
@@ -86,8 +86,8 @@ Operation GpuMachine::Impl::completion_of(AsyncOp& op) {
     result.kind = op.copy.complete_bytes == 0 ? OpKind::kArrive : OpKind::kCompleteTx;
     result.operand = op.copy.complete_bytes == 0 ? 1 : 0;
     result.bytes = op.copy.complete_bytes;
-    result.covers = coverage(object(op.copy.barrier), op.bundle, nullptr, 1);
-    result.covers_phase = object(op.copy.barrier).state.phase;
+    result.covers = coverage(objects[index(op.copy.barrier)], op.bundle, nullptr, 1);
+    result.covers_phase = objects[index(op.copy.barrier)].state.phase;
   } else if (op.copy.grouped) {
     result.object = group_object(op.issuer, op.copy.groups);
     result.kind = OpKind::kCopyDone;
@@ -157,6 +157,8 @@ VisibleOp GpuMachine::Impl::next_moment(AsyncOp& op) {
 void GpuMachine::Impl::tick(AsyncOp& op, uint32_t value) { pool.join_component(op.bundle, op.component, value); }
 
 void GpuMachine::Impl::read_source(AsyncOp& op) {
+  op.bytes.clear();
+  op.tags.clear();
   tick(op, kReadTick);
   const ClockView view{&pool, op.bundle, op.component, nullptr};
   if (op.copy.map.region != kNoRegion) {
@@ -257,15 +259,15 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
     access(use, range, view, nullptr);
   }
   if (outcome.effect == Effect::kNothing) {
-    o.dead_uses.emplace_back(op.copy.site, op.agent);
+    o.dead_uses.push_back({op.copy.site, op.agent});
     return;
   }
   if (outcome.overrun) {
     report(FindingKind::kBarrierMisuse, object_name(op.copy.barrier), "an arrival beyond the pending count", {here()});
     return;
   }
-  while (o.phases.size() <= outcome.phase) o.phases.emplace_back();
-  ReleaseList& list = o.phases[outcome.phase];
+  while (o.phases.size() <= outcome.phase) o.phases.emplace_back(journal);
+  ReleaseList& list = o.phases.edit(outcome.phase);
   if (recording) list.sources.push_back(static_cast<uint32_t>(recorded.size() - 1));
   list.completions.push_back({op.component, kCompleteTick, op.issuer, false});
   if (op.copy.tracks) {  // whoever observes the phase sees what the copies wrote, through the generic proxy

@@ -10,9 +10,11 @@
 // Not thread-safe: owned by one machine.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "model/journal.h"
 
 namespace warpcheck {
 
@@ -42,39 +44,48 @@ constexpr ClockKind strict_twin(ClockKind kind) {
 using BundleId = uint32_t;
 constexpr BundleId kNoBundle = 0xffffffffU;
 
-// Storage for all bundles of a run. Bundles are named by number: rows move when the pool grows.
+// Storage for all bundles of a run. Journaled, a row at a time: a row that does not change is neither saved nor written.
 class BundlePool {
  public:
-  explicit BundlePool(uint32_t components);
+  BundlePool(Journal& journal, uint32_t components);
 
-  void reset();                       // frees all bundles, back to the lowest level
+  void reset();                       // frees all bundles, back to the lowest level; the journal has started anew
   BundleId allocate();                // all zero
   BundleId copy(BundleId from);
-  void assign(BundleId to, BundleId from);
   void release(BundleId id);
 
-  uint32_t* row(BundleId id, ClockKind kind) { return &storage_[(size_t{id} * kClockKinds + kind) * width_]; }
-  const uint32_t* row(BundleId id, ClockKind kind) const {
-    return &storage_[(size_t{id} * kClockKinds + kind) * width_];
-  }
+  const uint32_t* row(BundleId id, ClockKind kind) const { return rows_of(id) + size_t{kind} * width_; }
+  uint32_t* edit_row(BundleId id, ClockKind kind);  // saved, for changing it
 
   uint32_t width() const { return width_; }
   uint32_t rows() const { return static_cast<uint32_t>(level_); }
   bool strict_kept() const { return level_ == ClockLevel::kBothReadings; }
+  bool equal(BundleId a, BundleId b) const;  // in all rows in use
 
   void raise_level(ClockLevel level);       // the strict rows start as copies of their twins
-  void ensure_components(uint32_t count);   // makes room, keeps contents
+  void ensure_components(uint32_t count);   // makes room, keeps contents; the journal forgets
 
   void join(BundleId into, BundleId from);                                 // all rows in use
   void join_row(BundleId into, ClockKind to, BundleId from, ClockKind row);
   void join_component(BundleId into, uint32_t component, uint32_t tick);   // in all rows in use
+  void raise(BundleId into, ClockKind kind, uint32_t component, uint32_t tick) {
+    if (row(into, kind)[component] < tick) edit_row(into, kind)[component] = tick;
+  }
 
  private:
+  // A bundle's memory: when each row was last saved, then the rows.
+  struct Header {
+    std::array<uint64_t, kClockKinds + 1> saved;  // one more, to keep the rows aligned
+  };
+  uint32_t* rows_of(BundleId id) const { return reinterpret_cast<uint32_t*>(bundles_[id] + 1); }
+  Header* make() const;
+  void clear(BundleId id);
+
+  Journal& journal_;
   uint32_t width_;
   ClockLevel level_ = ClockLevel::kGenericOnly;
-  uint32_t used_ = 0;  // bundles handed out by bumping
-  std::vector<BundleId> free_;
-  std::vector<uint32_t> storage_;
+  JournaledVector<Header*> bundles_;
+  JournaledVector<BundleId> free_;
 };
 
 }  // namespace warpcheck

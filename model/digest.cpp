@@ -40,7 +40,7 @@ class ClockHash {
 
   uint64_t row(BundleId bundle, ClockKind kind) const {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < machine_.components; ++i) {
+    for (uint32_t i = 0; i < machine_.run.components; ++i) {
       const uint32_t tick = machine_.pool.row(bundle, kind)[i];
       if (tick != 0) sum += Hash().add(keys_[i]).add(tick).value();
     }
@@ -70,9 +70,9 @@ class ClockHash {
   std::vector<uint64_t> keys_;  // by component
 };
 
-ClockHash::ClockHash(const GpuMachine::Impl& machine) : machine_(machine), keys_(machine.components) {
+ClockHash::ClockHash(const GpuMachine::Impl& machine) : machine_(machine), keys_(machine.run.components) {
   for (uint32_t i = 0; i < machine.thread_components; ++i) keys_[i] = i;
-  for (uint32_t i = 0; i < machine.ops_used; ++i) {
+  for (uint32_t i = 0; i < machine.run.ops_used; ++i) {
     const AgentKey& key = machine.agents[index(machine.ops[i].agent)].key;
     keys_[machine.ops[i].component] = Hash().add(key.thread).add(key.ordinal).add(key.block).value();
   }
@@ -114,24 +114,54 @@ uint64_t GpuMachine::fingerprint() const {
   return sum;
 }
 
+// Agents and objects that were numbered after the image was taken count only once they are used.
+uint64_t GpuMachine::state_image() const {
+  const Impl& m = *impl_;
+  Hash h;
+  const auto add = [&](const void* at, size_t bytes) { h.add(std::string_view(static_cast<const char*>(at), bytes)); };
+  m.journal.for_memory([&](std::span<const uint8_t> bytes) { add(bytes.data(), bytes.size()); });
+  add(&m.run, sizeof m.run);
+  add(&m.pool, sizeof m.pool);
+  for (const Shadow& shadow : m.shadows) add(&shadow, sizeof shadow);
+  for (const Thread& t : m.threads) add(&t, sizeof t);
+  for (const Lane& lane : m.lanes) add(&lane, sizeof lane);
+  for (uint32_t i = 0; i < m.run.ops_used; ++i) add(static_cast<const AsyncState*>(&m.ops[i]), sizeof(AsyncState));
+  for (const auto& live : m.live_barriers) add(&live, sizeof live);
+  add(&m.alive, sizeof m.alive);
+  add(&m.group_waits, sizeof m.group_waits);
+  add(&m.map_fences, sizeof m.map_fences);
+  add(&m.remote_accesses, sizeof m.remote_accesses);
+  add(&m.races, sizeof m.races);
+  add(m.block_end.data(), m.block_end.size() * sizeof(BundleId));
+  for (const Agent& agent : m.agents) {
+    if (agent.saved != 0) add(&agent, sizeof agent);
+  }
+  for (const Object& o : m.objects) {
+    if (o.saved != 0) add(&o, sizeof o);
+  }
+  return h.add(m.memory.digest()).add(m.found.size()).value();
+}
+
 uint64_t GpuMachine::state_digest() const {
   const Impl& m = *impl_;
   const ClockHash clocks(m);
   uint64_t sum = m.memory.digest();
-  for (const Object& o : m.objects) sum += hash_contents(clocks, o);
+  for (const Object& o : m.objects) {
+    if (o.saved != 0) sum += hash_contents(clocks, o);  // others were only numbered
+  }
   for (const Thread& t : m.threads) {
     if (!t.exists) continue;
     for_lanes(t.lanes, [&](uint32_t lane) {
       const ClockView view = t.clocks.view(m.pool, lane);
       for (uint32_t kind = 0; kind < m.pool.rows(); ++kind) {
-        for (uint32_t i = 0; i < m.components; ++i) {
+        for (uint32_t i = 0; i < m.run.components; ++i) {
           const uint32_t tick = view.at(static_cast<ClockKind>(kind), i);
           if (tick != 0) sum += Hash().add(t.base + lane).add(kind).add(clocks.component(i)).add(tick).value();
         }
       }
     });
   }
-  for (uint32_t i = 0; i < m.ops_used; ++i) {
+  for (uint32_t i = 0; i < m.run.ops_used; ++i) {
     const AsyncOp& op = m.ops[i];
     sum += Hash().add(clocks.component(op.component)).add(clocks.bundle(op.bundle)).add(op.done ? 1 : 0).value();
   }

@@ -31,7 +31,7 @@ void GpuMachine::Impl::finish() {
 
 std::string GpuMachine::Impl::waiting_for(AgentId id) {
   const Operation& op = agents[index(id)].transition.op;
-  const Object& o = object(op.object);
+  const Object& o = objects[index(op.object)];
   switch (op.kind) {
     case OpKind::kWaitPhase:
     case OpKind::kWaitParity: {
@@ -76,7 +76,7 @@ void GpuMachine::Impl::report_deadlock() {
 // An operation on a block's shared memory must be known to be over when the block ends: its read side, and for a copy
 // into shared memory the write.
 void GpuMachine::Impl::check_operations() {
-  for (uint32_t i = 0; i < ops_used; ++i) {
+  for (uint32_t i = 0; i < run.ops_used; ++i) {
     const AsyncOp& op = ops[i];
     const auto unawaited = [&](const std::vector<Range>& pieces, uint32_t tick) {
       return std::any_of(pieces.begin(), pieces.end(), [&](const Range& piece) {
@@ -100,9 +100,9 @@ void GpuMachine::Impl::check_barriers() {
   for (uint32_t i = 0; i < objects.size(); ++i) {
     const Object& o = objects[i];
     const ObjectId id{i};
-    for (const auto& [site, agent] : o.dead_uses) {
+    for (const auto& [site, user] : o.dead_uses) {
       report(FindingKind::kBarrierMisuse, object_name(id), "a use of an mbarrier that is not initialized",
-             {site_of(agent, agents[index(agent)].is_thread ? threads[agents[index(agent)].index].lanes : 1, "use", site)});
+             {site_of(user, agents[index(user)].is_thread ? threads[agents[index(user)].index].lanes : 1, "use", site)});
     }
     if (o.sort != ObjectSort::kMbarrier || !o.state.live) continue;
     if (o.state.tx != 0) {
@@ -118,7 +118,7 @@ void GpuMachine::Impl::check_barriers() {
   for (const Thread& t : threads) {
     if (!t.exists) continue;
     for (const OwnPhase& own : t.own_phases) {
-      if (own.next > 0 && object(own.barrier).state.phase >= own.next + 2) behind.emplace_back(own.barrier, t.agent);
+      if (own.next > 0 && objects[index(own.barrier)].state.phase >= own.next + 2) behind.emplace_back(own.barrier, t.agent);
     }
   }
   for (const auto& [barrier, agent] : behind) {

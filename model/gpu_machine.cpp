@@ -28,13 +28,24 @@ GpuMachine::Impl::Impl(GpuMachine& self_machine, const LaunchModel& launch, std:
       bodies(std::move(thread_bodies)),
       scopes{std::max(1U, launch.blocks_per_cluster)},
       thread_components(count_components(launch)),
+      granules(launch.regions.size()),
       reached(sites, false),
-      pool(count_components(launch) + 8),
-      memory(launch),
-      shadows(launch.regions.size()),
-      threads(thread_components),
-      lanes(thread_components),
-      live_barriers(launch.regions.size()) {}
+      pool(journal, count_components(launch) + 8),
+      memory(launch, journal),
+      alive(journal),
+      group_waits(journal),
+      map_fences(journal),
+      remote_accesses(journal),
+      races(journal) {
+  for (size_t i = 0; i < launch.regions.size(); ++i) {
+    shadows.emplace_back(journal);
+    live_barriers.emplace_back(journal);
+  }
+  for (uint32_t i = 0; i < thread_components; ++i) {
+    threads.emplace_back(journal);
+    lanes.emplace_back(journal);
+  }
+}
 
 AgentId GpuMachine::Impl::intern(const AgentKey& key) {
   const auto [at, is_new] = agent_ids.try_emplace(key, AgentId{static_cast<uint32_t>(agents.size())});
@@ -49,8 +60,7 @@ ObjectId GpuMachine::Impl::intern_object(ObjectSort sort, uint64_t a, uint64_t b
   const uint64_t key = (static_cast<uint64_t>(sort) << 60U) | (a << 40U) | b;
   const auto [at, is_new] = object_ids.try_emplace(key, ObjectId{static_cast<uint32_t>(objects.size())});
   if (is_new) {
-    objects.emplace_back();
-    Object& o = objects.back();
+    Object& o = objects.emplace_back(journal);
     o.sort = sort;
     o.region = RegionId{static_cast<uint32_t>(a)};
     o.offset = b;
@@ -65,15 +75,15 @@ void GpuMachine::Impl::reset_object(Object& o) {
   o.state = ObjectState{};
   o.ever_live = false;
   o.own_phase_waits = false;
-  for (ReleaseList& list : o.phases) list.forget();
-  for (WordCell& cell : o.words) cell.released.forget();
-  o.observations.clear();
-  o.parity_waits.clear();
-  o.arrived.clear();
-  o.steps.clear();
+  o.phases.forget();
+  o.words.forget();
+  o.observations.forget();
+  o.parity_waits.forget();
+  o.arrived.forget();
+  o.steps.forget();
   o.arrivals_control = kNoBundle;
-  o.pending.clear();
-  o.dead_uses.clear();
+  o.pending.forget();
+  o.dead_uses.forget();
   const auto awaits = [&](auto&& belongs) {
     o.state.live = o.ever_live = true;
     for (const ThreadSpec& spec : model.threads) {
@@ -99,43 +109,42 @@ void GpuMachine::Impl::reset_object(Object& o) {
 }
 
 void GpuMachine::Impl::reset() {
+  journal.start(rewindable && !recording && bodies->can_rewind());
+  run = {};
   pool.reset();
   memory.reset();
   for (Shadow& shadow : shadows) shadow.reset();
-  for (Agent& agent : agents) {
-    agent.exists = agent.changed = false;
-    agent.transition = {};
+  for (Agent& known : agents) {
+    known.exists = false;
+    known.transition = {};
   }
   for (Object& o : objects) reset_object(o);
-  for (Lane& lane : lanes) {
-    lane.issued = 0;
-    for (Lane::Groups& groups : lane.groups) {
-      groups.grouped.clear();
-      groups.commits.clear();
+  for (Lane& each : lanes) {
+    each.issued = 0;
+    for (Lane::Groups& groups : each.groups) {
+      groups.grouped.forget();
+      groups.commits.forget();
     }
   }
-  for (auto& live : live_barriers) live.clear();
-  ops_used = 0;
-  components = thread_components;
-  alive.clear();
+  for (auto& live : live_barriers) live.forget();
+  run.components = thread_components;
+  alive.forget();
   changed.clear();
   born.clear();
   to_resume.clear();
-  snapshots_used = 0;
   snapshot_width = pool.width();
-  group_waits.clear();
-  map_fences.clear();
-  remote_accesses.clear();
-  races.clear();
+  group_waits.forget();
+  map_fences.forget();
+  remote_accesses.forget();
+  races.forget();
   found.clear();
   cache_valid = false;
-  race_seen = false;
-  steps = 0;
   recorded.clear();
   block_end.assign(model.blocks, kNoBundle);
   for (Thread& t : threads) {
     t.exists = false;
-    t.relaxed_reads.clear();
+    t.relaxed_reads.forget();
+    t.own_phases.forget();
     t.clocks.forget();
     t.fence.forget();
   }
@@ -144,7 +153,7 @@ void GpuMachine::Impl::reset() {
     Object& o = object(self.mbarrier(spec.region, spec.offset));
     o.state.live = o.ever_live = true;
     o.state.pending = o.state.expected = static_cast<int32_t>(spec.arrivals);
-    live_barriers[index(spec.region)].emplace_back(spec.offset, self.mbarrier(spec.region, spec.offset));
+    live_barriers[index(spec.region)].push_back({spec.offset, self.mbarrier(spec.region, spec.offset)});
   }
   bodies->reset(self);
   uint32_t base = 0;
@@ -160,7 +169,6 @@ void GpuMachine::Impl::reset() {
     t.clocks.advance();  // its start
     t.exists = true;
     t.ended = t.posted = t.fenced = false;
-    t.own_phases.clear();
     t.event = 0;
     t.agent = intern({base, 0, spec.block});
     begin_agent(t.agent, true, base);
@@ -173,41 +181,53 @@ void GpuMachine::Impl::reset() {
   }
 }
 
+bool GpuMachine::Impl::rewind(size_t count) {
+  if (!journal.rewind(count)) return false;
+  found.resize(run.found);
+  changed.clear();
+  born.clear();
+  cache_valid = false;
+  return true;
+}
+
 void GpuMachine::Impl::begin_agent(AgentId id, bool is_thread, uint32_t at) {
-  Agent& agent = agents[index(id)];
-  CHECK(!agent.exists);
-  agent.exists = true;
-  agent.is_thread = is_thread;
-  agent.index = at;
-  agent.events = 0;
-  agent.transition = {};
-  agent.transition.status = Transition::Status::kFinished;
+  Agent& made = agent(id);
+  CHECK(!made.exists);
+  made.exists = true;
+  made.is_thread = is_thread;
+  made.index = at;
+  made.events = 0;
+  made.transition = {};
+  made.transition.status = Transition::Status::kFinished;
   alive.push_back(id);
   born.push_back(id);
   mark_changed(id);
 }
 
 void GpuMachine::Impl::mark_changed(AgentId id) {
-  if (agents[index(id)].changed) return;
-  agents[index(id)].changed = true;
+  Agent& marked = agent(id);
+  if (marked.changed == journal.stamp()) return;
+  marked.changed = journal.stamp();
   changed.push_back(id);
 }
 
 void GpuMachine::Impl::set_pending(AgentId id, const VisibleOp& op) {
-  Agent& agent = agents[index(id)];
-  agent.visible = op;
-  agent.transition.op = op.op;
-  agent.transition.status = Transition::Status::kBlocked;
+  Agent& poster = agent(id);
+  poster.visible = op;
+  poster.transition.op = op.op;
+  poster.transition.status = Transition::Status::kBlocked;
   if (op.op.object != kNoObject) object(op.op.object).pending.push_back(id);
   mark_changed(id);
   refresh(id);
 }
 
 void GpuMachine::Impl::clear_pending(AgentId id) {
-  Agent& agent = agents[index(id)];
-  if (agent.transition.op.object != kNoObject) std::erase(object(agent.transition.op.object).pending, id);
-  agent.transition = {};
-  agent.transition.status = Transition::Status::kFinished;
+  Agent& cleared = agent(id);
+  if (cleared.transition.op.object != kNoObject) {
+    object(cleared.transition.op.object).pending.erase_if([&](AgentId other) { return other == id; });
+  }
+  cleared.transition = {};
+  cleared.transition.status = Transition::Status::kFinished;
   mark_changed(id);
 }
 
@@ -221,17 +241,16 @@ bool GpuMachine::Impl::group_ready(const Operation& op) const {
   return true;
 }
 
-const ObjectState& GpuMachine::Impl::state_of(const Operation& op) {
-  static const ObjectState kNothing{};
-  if (op.object == kNoObject) return kNothing;
-  Object& o = object(op.object);
-  if (o.sort == ObjectSort::kGranule) o.state.word = memory.granule(o.region, o.offset);
-  return o.state;
+ObjectState GpuMachine::Impl::state_of(const Operation& op) const {
+  if (op.object == kNoObject) return {};
+  const Object& o = objects[index(op.object)];
+  ObjectState state = o.state;
+  if (o.sort == ObjectSort::kGranule) state.word = memory.granule(o.region, o.offset);
+  return state;
 }
 
 void GpuMachine::Impl::refresh(AgentId id) {
-  Agent& agent = agents[index(id)];
-  const Operation& op = agent.transition.op;
+  const Operation& op = agents[index(id)].transition.op;
   bool enabled = true;
   if (op.kind == OpKind::kWaitGroup || op.kind == OpKind::kWaitRead) {
     enabled = group_ready(op);
@@ -239,14 +258,14 @@ void GpuMachine::Impl::refresh(AgentId id) {
     enabled = evaluate(op, state_of(op)).enabled;
   }
   const auto status = enabled ? Transition::Status::kEnabled : Transition::Status::kBlocked;
-  if (status == agent.transition.status) return;
-  agent.transition.status = status;
+  if (status == agents[index(id)].transition.status) return;
+  agent(id).transition.status = status;
   mark_changed(id);
 }
 
 void GpuMachine::Impl::refresh_object(ObjectId id) {
   if (id == kNoObject) return;
-  for (const AgentId waiting : object(id).pending) {
+  for (const AgentId waiting : objects[index(id)].pending) {
     if (may_block(agents[index(waiting)].transition.op)) refresh(waiting);
   }
 }
@@ -263,28 +282,29 @@ void GpuMachine::Impl::run_thread(ThreadId id) {
 }
 
 const Event& GpuMachine::Impl::step(AgentId id, uint16_t choice) {
-  for (const AgentId was : changed) agents[index(was)].changed = false;
+  journal.mark();
   changed.clear();
   born.clear();
-  CHECK(agents[index(id)].transition.status == Transition::Status::kEnabled);
-  const VisibleOp visible = agents[index(id)].visible;
-  const Operation op = agents[index(id)].transition.op;
+  Agent& taker = agent(id);
+  CHECK(taker.transition.status == Transition::Status::kEnabled);
+  const VisibleOp visible = taker.visible;
+  const Operation op = taker.transition.op;
   const ObjectState before = state_of(op);
   const Outcome outcome = evaluate(op, before);
   CHECK(outcome.enabled);
   cache_valid = false;
-  ++steps;
+  ++now().steps;
 
   event = predicted(id, op, before, outcome);
   event.choice = choice;
-  event.ordinal = agents[index(id)].events++;
+  event.ordinal = taker.events++;
   event.site = visible.site;
   reach(visible.site);
   clear_pending(id);
-  if (op.object != kNoObject && object(op.object).sort != ObjectSort::kGranule) object(op.object).state = outcome.after;
+  if (op.object != kNoObject && objects[index(op.object)].sort != ObjectSort::kGranule) object(op.object).state = outcome.after;
 
-  if (agents[index(id)].is_thread) {
-    const ThreadId tid{agents[index(id)].index};
+  if (taker.is_thread) {
+    const ThreadId tid{taker.index};
     Thread& t = thread(tid);
     t.clocks.advance();
     t.event = 0;
@@ -304,7 +324,7 @@ const Event& GpuMachine::Impl::step(AgentId id, uint16_t choice) {
       run_thread(tid);
     }
   } else {
-    step_async(ops[agents[index(id)].index], outcome);
+    step_async(operation(taker.index), outcome);
   }
   refresh_object(op.object);
   mark_changed(id);
@@ -327,7 +347,16 @@ const Transition& GpuMachine::pending(AgentId agent) const {
 const Event& GpuMachine::step(AgentId agent, uint16_t choice) { return impl_->step(agent, choice); }
 std::span<const AgentId> GpuMachine::changed() const { return impl_->changed; }
 std::span<const AgentId> GpuMachine::born() const { return impl_->born; }
-void GpuMachine::finish() { impl_->finish(); }
+void GpuMachine::finish() {
+  impl_->now();  // after the last mark: going back undoes it
+  impl_->finish();
+}
+bool GpuMachine::rewind(size_t steps) { return impl_->rewind(steps); }
+Journal& GpuMachine::journal() { return impl_->journal; }
+void GpuMachine::forbid_rewind() {
+  impl_->rewindable = false;
+  impl_->journal.stop();
+}
 void GpuMachine::set_checking(bool on) { impl_->checking = on; }
 void GpuMachine::set_recording(bool on) { impl_->recording = on; }
 const std::vector<RecordedEvent>& GpuMachine::recording() const { return impl_->recorded; }
@@ -339,7 +368,16 @@ const std::vector<bool>& GpuMachine::reached() const { return impl_->reached; }
 // --- objects and visible operations -----------------------------------------------------------------------------------
 
 ObjectId GpuMachine::word_object(Range word) {
-  return impl_->intern_object(ObjectSort::kGranule, index(word.region), word.offset & ~uint64_t{15});
+  const uint64_t number = word.offset / 16;
+  if (index(word.region) >= impl_->granules.size() || number > impl_->model.regions[index(word.region)].bytes / 16) {
+    return impl_->intern_object(ObjectSort::kGranule, index(word.region), 16 * number);
+  }
+  std::vector<ObjectId>& known = impl_->granules[index(word.region)];
+  if (number >= known.size()) known.resize(number + 1, kNoObject);
+  if (known[number] == kNoObject) {
+    known[number] = impl_->intern_object(ObjectSort::kGranule, index(word.region), 16 * number);
+  }
+  return known[number];
 }
 Operation GpuMachine::word_op(OpKind kind, Range word) {
   Operation op;
@@ -360,11 +398,11 @@ ObjectId GpuMachine::cluster_barrier(uint32_t cluster) {
   return impl_->intern_object(ObjectSort::kClusterBarrier, 0, cluster);
 }
 ObjectId GpuMachine::warp_barrier(ThreadId thread) {
-  return impl_->intern_object(ObjectSort::kWarpBarrier, 0, impl_->thread(thread).base);
+  return impl_->intern_object(ObjectSort::kWarpBarrier, 0, impl_->threads[index(thread)].base);
 }
 
 Operation GpuMachine::group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, bool read, GroupKind kind) {
-  const uint32_t component = impl_->thread(thread).base + lane;
+  const uint32_t component = impl_->threads[index(thread)].base + lane;
   const Lane::Groups& state = impl_->lanes[component].of(kind);
   Operation op;
   op.kind = read ? OpKind::kWaitRead : OpKind::kWaitGroup;
@@ -375,9 +413,9 @@ Operation GpuMachine::group_wait_op(ThreadId thread, uint32_t lane, uint32_t n, 
 }
 
 uint32_t GpuMachine::own_next_phase(ThreadId thread, ObjectId barrier) {
-  std::vector<OwnPhase>& own = impl_->thread(thread).own_phases;
-  for (OwnPhase& entry : own) {
-    if (entry.barrier == barrier) return entry.next++;
+  JournaledVector<OwnPhase>& own = impl_->thread(thread).own_phases;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].barrier == barrier) return own.edit(i).next++;
   }
   own.push_back({barrier, 1, false});
   return 0;
@@ -394,7 +432,7 @@ void GpuMachine::post(ThreadId thread, const VisibleOp& op) {
   impl_->keep_inside(t, full);
   if (op.op.kind == OpKind::kWaitParity) full.op.waiter_bit = impl_->waiter_bit(t);
   if (op.op.kind == OpKind::kArrive || op.op.kind == OpKind::kExpectTx || op.op.kind == OpKind::kWaitParity) {
-    const Object& barrier = impl_->object(op.op.object);
+    const Object& barrier = impl_->objects[index(op.op.object)];
     full.op.covers = impl_->coverage(barrier, kNoBundle, &t.clocks, full.lanes);
     full.op.covers_phase = barrier.state.phase;
   }
@@ -406,14 +444,17 @@ void GpuMachine::finish(ThreadId thread) {
   Thread& t = impl_->thread(thread);
   CHECK(t.exists && !t.posted);
   BundleId& end = impl_->block_end[t.block];
-  if (end == kNoBundle) end = impl_->pool.allocate();
+  if (end == kNoBundle) {
+    impl_->journal.save(end);
+    end = impl_->pool.allocate();
+  }
   t.clocks.publish_row(impl_->pool, t.lanes, kControl, end);
   t.ended = true;
   impl_->mark_changed(t.agent);
 }
 
-const Outcome& GpuMachine::last_outcome(ThreadId thread) const { return impl_->thread(thread).last; }
-uint16_t GpuMachine::last_choice(ThreadId thread) const { return impl_->thread(thread).last_choice; }
+const Outcome& GpuMachine::last_outcome(ThreadId thread) const { return impl_->threads[index(thread)].last; }
+uint16_t GpuMachine::last_choice(ThreadId thread) const { return impl_->threads[index(thread)].last_choice; }
 
 // --- lanes that part and meet -----------------------------------------------------------------------------------------
 
@@ -431,7 +472,7 @@ ThreadId GpuMachine::split(ThreadId thread, LaneMask leave) {
   part.exists = true;
   part.ended = part.posted = false;
   part.event = 0;
-  part.own_phases = t.own_phases;
+  part.own_phases.assign(t.own_phases);
   part.last = t.last;
   part.last_choice = t.last_choice;
   t.clocks.split(m.pool, leave, part.clocks);
@@ -439,7 +480,7 @@ ThreadId GpuMachine::split(ThreadId thread, LaneMask leave) {
   part.fence_scope = t.fence_scope;
   if (t.fenced) t.fence.split(m.pool, leave, part.fence);
   part.relaxed_reads.clear();
-  for (RelaxedRead& read : t.relaxed_reads) {
+  for (const RelaxedRead& read : t.relaxed_reads) {
     if ((read.lanes & leave) == 0) continue;
     RelaxedRead copy = read;
     copy.lanes &= leave;
@@ -449,8 +490,7 @@ ThreadId GpuMachine::split(ThreadId thread, LaneMask leave) {
   t.lanes &= ~leave;
   part.agent = m.intern({index(id), 0, t.block});
   // An agent that was born and merged away before is born again: its events go on counting.
-  Agent& agent = m.agents[index(part.agent)];
-  if (agent.exists) {
+  if (m.agents[index(part.agent)].exists) {
     m.mark_changed(part.agent);
     m.born.push_back(part.agent);
   } else {
@@ -471,39 +511,42 @@ void GpuMachine::merge(ThreadId into, ThreadId from) {
   if (t.fenced && part.fenced) {
     t.fence.merge(m.pool, part.fence);
   } else if (part.fenced) {
-    std::swap(t.fence, part.fence);
+    t.fence.assign(m.pool, part.fence);
     t.fenced = true;
     t.fence_scope = part.fence_scope;
   }
   part.fenced = false;
-  t.relaxed_reads.insert(t.relaxed_reads.end(), part.relaxed_reads.begin(), part.relaxed_reads.end());
+  t.relaxed_reads.append(part.relaxed_reads);
   part.relaxed_reads.clear();
+  const auto find = [](const JournaledVector<OwnPhase>& own, ObjectId barrier) {
+    return static_cast<size_t>(std::find_if(own.begin(), own.end(),
+                                            [&](const OwnPhase& entry) { return entry.barrier == barrier; }) - own.begin());
+  };
   for (const OwnPhase& theirs : part.own_phases) {
-    const auto mine = std::find_if(t.own_phases.begin(), t.own_phases.end(),
-                                   [&](const OwnPhase& own) { return own.barrier == theirs.barrier; });
-    if (mine == t.own_phases.end()) {
+    const size_t at = find(t.own_phases, theirs.barrier);
+    if (at == t.own_phases.size()) {
       t.own_phases.push_back({theirs.barrier, 0, theirs.next != 0 || theirs.mismatch});
     } else {
-      mine->mismatch = mine->mismatch || theirs.mismatch || mine->next != theirs.next;
-      mine->next = std::min(mine->next, theirs.next);
+      OwnPhase& mine = t.own_phases.edit(at);
+      mine.mismatch = mine.mismatch || theirs.mismatch || mine.next != theirs.next;
+      mine.next = std::min(mine.next, theirs.next);
     }
   }
-  for (OwnPhase& mine : t.own_phases) {
-    const bool known = std::any_of(part.own_phases.begin(), part.own_phases.end(),
-                                   [&](const OwnPhase& theirs) { return theirs.barrier == mine.barrier; });
-    if (!known && mine.next != 0) mine = {mine.barrier, 0, true};
+  for (size_t i = 0; i < t.own_phases.size(); ++i) {
+    const OwnPhase& mine = t.own_phases[i];
+    const bool known = find(part.own_phases, mine.barrier) != part.own_phases.size();
+    if (!known && mine.next != 0) t.own_phases.edit(i) = {mine.barrier, 0, true};
   }
   part.exists = false;
   // A wait that `into` has posted is now one of all its lanes.
-  Agent& agent = m.agents[index(t.agent)];
-  if (t.posted) agent.visible.lanes |= part.lanes;
+  if (t.posted) m.agent(t.agent).visible.lanes |= part.lanes;
   part.posted = true;  // resume of `from`, if it is running, need not post
 }
 
-LaneMask GpuMachine::lanes(ThreadId thread) const { return impl_->thread(thread).lanes; }
-uint32_t GpuMachine::block_of(ThreadId thread) const { return impl_->thread(thread).block; }
-uint32_t GpuMachine::warp_base(ThreadId thread) const { return impl_->thread(thread).base; }
-AgentId GpuMachine::agent_of(ThreadId thread) const { return impl_->thread(thread).agent; }
+LaneMask GpuMachine::lanes(ThreadId thread) const { return impl_->threads[index(thread)].lanes; }
+uint32_t GpuMachine::block_of(ThreadId thread) const { return impl_->threads[index(thread)].block; }
+uint32_t GpuMachine::warp_base(ThreadId thread) const { return impl_->threads[index(thread)].base; }
+AgentId GpuMachine::agent_of(ThreadId thread) const { return impl_->threads[index(thread)].agent; }
 
 // --- the thread API, forwarded ----------------------------------------------------------------------------------------
 
@@ -527,7 +570,7 @@ void GpuMachine::fence_tensor_map(ThreadId thread, uint32_t lane, Range map, Sit
   impl_->fence_tensor_map(impl_->thread(thread), lane, map, site);
 }
 void GpuMachine::commit_group(ThreadId thread, uint32_t lane, GroupKind kind) {
-  Lane::Groups& state = impl_->lanes[impl_->thread(thread).base + lane].of(kind);
+  Lane::Groups& state = impl_->lane(impl_->threads[index(thread)].base + lane).of(kind);
   state.commits.push_back(static_cast<uint32_t>(state.grouped.size()));
 }
 

@@ -75,6 +75,7 @@ struct AsyncCopy {
 enum class ValueTag : uint8_t { kKnown = 0, kUninitialized = 1, kOpaque = 2 };
 
 class GpuMachine;
+class Journal;
 
 // How threads compute: a frontend's side of a machine. One object a machine.
 class ThreadBodies {
@@ -87,6 +88,8 @@ class ThreadBodies {
   virtual void resume(ThreadId thread) = 0;
   // No agent can step: the frontend's own checks of final memory (machine.bytes, machine.report).
   virtual void end_of_run(GpuMachine& machine, bool deadlocked) = 0;
+  // Whether all that resume() changes is kept in the machine's journal, so that a run may go back. Asked at each reset.
+  virtual bool can_rewind() const { return false; }
   // Text of a site's instruction for recordings and findings, e.g. "st.shared.u32"; "" if unknown.
   virtual std::string instruction(SiteId site) const = 0;
 };
@@ -105,6 +108,7 @@ class GpuMachine final : public Machine {
   std::span<const AgentId> changed() const override;
   std::span<const AgentId> born() const override;
   void finish() override;
+  bool rewind(size_t steps) override;
   std::span<const Finding> findings() const override;
   void set_checking(bool on) override;
   void set_recording(bool on) override;
@@ -165,6 +169,14 @@ class GpuMachine final : public Machine {
   // Digest of all that a later step or check can depend on: memory, objects with what each phase and word holds for those
   // who observe it, every clock, pending transitions, findings. Equal after two orders of steps that commute.
   uint64_t state_digest() const;
+
+  // Hash of every byte that is journaled: the same before a step and after going back behind it.
+  uint64_t state_image() const;
+
+  // For frontends that keep their state in it (ThreadBodies::can_rewind).
+  Journal& journal();
+  // This machine goes back no more: something happened that the journal does not know.
+  void forbid_rewind();
 
   // --- for frontends' own findings and checks
   void report(Finding finding);

@@ -1,5 +1,6 @@
 // The inside of a GpuMachine: who exists, which objects there are, and what happened in this run so far. One struct whose
-// parts are defined in files by subject:
+// parts are defined in files by subject. What a run may change is journaled (journal.h): `thread()`, `object()`, `agent()`
+// and `now()` hand out structs that are saved; the lists of structs are read directly.
 //   gpu_machine.cpp    agents, transitions, the step
 //   plain_access.cpp   loads, stores, fences
 //   race_check.cpp     shadow memory, labels and causes of races
@@ -9,6 +10,7 @@
 //   names.cpp          what people read
 #pragma once
 
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,6 +19,7 @@
 
 #include "model/clocks.h"
 #include "model/gpu_machine.h"
+#include "model/journal.h"
 #include "model/memory.h"
 #include "model/release_list.h"
 #include "model/shadow.h"
@@ -48,7 +51,23 @@ struct PhaseStep {
   const char* role = "";
 };
 
+struct Arrived {
+  uint32_t base = 0;  // of the warp
+  LaneMask lanes = 0;
+};
+
+struct DeadUse {
+  SiteId site = kNoSite;
+  AgentId agent = kNoAgent;
+};
+
+struct LiveBarrier {
+  uint64_t offset = 0;
+  ObjectId id = kNoObject;
+};
+
 struct WordCell {
+  WordCell(Journal& journal, uint8_t first, uint8_t bytes) : begin(first), size(bytes), released(journal) {}
   uint8_t begin = 0, size = 0;
   ReleaseList released;
 };
@@ -56,6 +75,11 @@ struct WordCell {
 enum class ObjectSort : uint8_t { kGranule, kMbarrier, kNamedBarrier, kClusterBarrier, kWarpBarrier, kGroup };
 
 struct Object {
+  explicit Object(Journal& journal)
+      : phases(journal), observations(journal), parity_waits(journal), arrived(journal), steps(journal), words(journal),
+        pending(journal), dead_uses(journal) {}
+
+  uint64_t saved = 0;
   ObjectSort sort = ObjectSort::kGranule;
   RegionId region = kNoRegion;  // granules, mbarriers
   uint64_t offset = 0;          // likewise; else block, cluster, warp base or lane component
@@ -63,15 +87,15 @@ struct Object {
   ObjectState state;
   bool ever_live = false;
   bool own_phase_waits = false;
-  std::vector<ReleaseList> phases;  // [p]: what phases up to p released; phases[state.phase] is running
-  std::vector<Observation> observations;   // of the last completed phase
-  std::vector<Observation> parity_waits;   // made in the running phase
-  std::vector<std::pair<uint32_t, LaneMask>> arrived;  // named barriers: who arrived in the running phase
-  std::vector<PhaseStep> steps;            // mbarriers: of the running phase
+  JournaledVector<ReleaseList> phases;  // [p]: what phases up to p released; phases[state.phase] is running
+  JournaledVector<Observation> observations;   // of the last completed phase
+  JournaledVector<Observation> parity_waits;   // made in the running phase
+  JournaledVector<Arrived> arrived;  // named barriers: who arrived in the running phase
+  JournaledVector<PhaseStep> steps;            // mbarriers: of the running phase
   BundleId arrivals_control = kNoBundle;   // row kControl: of the running phase's steps
-  std::vector<WordCell> words;
-  std::vector<AgentId> pending;            // agents whose pending transition is on this object
-  std::vector<std::pair<SiteId, AgentId>> dead_uses;  // uses while it was not live
+  JournaledVector<WordCell> words;
+  JournaledVector<AgentId> pending;            // agents whose pending transition is on this object
+  JournaledVector<DeadUse> dead_uses;  // uses while it was not live
 };
 
 struct RelaxedRead {
@@ -87,6 +111,9 @@ struct OwnPhase {
 };
 
 struct Thread {
+  explicit Thread(Journal& journal) : clocks(journal), fence(journal), relaxed_reads(journal), own_phases(journal) {}
+
+  uint64_t saved = 0;
   bool exists = false, ended = false, posted = false;
   ThreadId id{};
   AgentId agent = kNoAgent;
@@ -96,8 +123,8 @@ struct Thread {
   bool fenced = false;
   Scope fence_scope = Scope::kBlock;
   ThreadClocks fence;  // clocks at the last release fence
-  std::vector<RelaxedRead> relaxed_reads;
-  std::vector<OwnPhase> own_phases;
+  JournaledVector<RelaxedRead> relaxed_reads;
+  JournaledVector<OwnPhase> own_phases;
   Outcome last;
   uint16_t last_choice = 0;
   SiteId site = kNoSite;       // of the instruction in progress
@@ -109,12 +136,17 @@ struct Thread {
 // Per lane of the launch: its asynchronous operations and groups.
 struct Lane {
   struct Groups {
-    std::vector<uint32_t> grouped;  // indices of operations in groups, in order of issue
-    std::vector<uint32_t> commits;  // grouped.size() at each commit
+    explicit Groups(Journal& journal) : grouped(journal), commits(journal) {}
+    JournaledVector<uint32_t> grouped;  // indices of operations in groups, in order of issue
+    JournaledVector<uint32_t> commits;  // grouped.size() at each commit
   };
+  explicit Lane(Journal& journal) : groups{Groups(journal), Groups(journal)} {}
+
+  uint64_t saved = 0;
   uint32_t issued = 0;              // operations issued
   std::array<Groups, 2> groups;     // by GroupKind
   Groups& of(GroupKind kind) { return groups[static_cast<size_t>(kind)]; }
+  const Groups& of(GroupKind kind) const { return groups[static_cast<size_t>(kind)]; }
 };
 
 // A fence that lets copies read a tensor map: what was ordered before it, and where it stands itself.
@@ -124,7 +156,8 @@ struct TensorMapFence {
   BundleId bundle = kNoBundle;
 };
 
-struct AsyncOp {
+struct AsyncState {
+  uint64_t saved = 0;
   AgentId agent = kNoAgent;
   uint32_t component = 0;
   BundleId bundle = kNoBundle;
@@ -134,20 +167,25 @@ struct AsyncOp {
   uint32_t issuer_block = 0;
   uint32_t issue_tick = 0;
   uint32_t group_number = 0;       // from 1
-  AsyncCopy copy;
   uint32_t stage = 0;              // --plain-steps: which of its moments is next
   bool read_done = false, done = false;
-  std::vector<uint8_t> bytes, tags;  // what it has read
   uint32_t issue_event = 0;
 };
 
+// Not journaled: `copy` does not change after the issue; bytes are read anew when its steps are.
+struct AsyncOp : AsyncState {
+  AsyncCopy copy;
+  std::vector<uint8_t> bytes, tags;  // what it has read
+};
+
 struct Agent {
+  uint64_t saved = 0;
   AgentKey key;
   bool exists = false;
   bool is_thread = true;
   uint32_t index = 0;   // component of a thread, number of an operation
   uint32_t events = 0;
-  bool changed = false;
+  uint64_t changed = 0;  // stamp of the step that last changed its pending transition
   Transition transition;
   VisibleOp visible;
 };
@@ -187,20 +225,33 @@ struct RemoteAccess {
   bool write = false;
 };
 
+// Numbers of a run.
+struct RunState {
+  uint64_t saved = 0;
+  uint32_t ops_used = 0;
+  uint32_t components = 0;
+  uint32_t snapshots_used = 0;
+  uint32_t found = 0;  // how many findings, but for races
+  uint32_t steps = 0;
+  bool race_seen = false;
+};
+
 struct GpuMachine::Impl {
   Impl(GpuMachine& self_machine, const LaunchModel& launch, std::unique_ptr<ThreadBodies> thread_bodies, size_t sites);
 
   GpuMachine& self;
+  Journal journal;
   const LaunchModel& model;
   std::unique_ptr<ThreadBodies> bodies;
   ScopeMap scopes;
   uint32_t thread_components = 0;
 
   // Interned over all runs.
-  std::vector<Agent> agents;
+  std::deque<Agent> agents;
   std::unordered_map<AgentKey, AgentId, AgentKeyHash> agent_ids;
-  std::vector<Object> objects;
+  std::deque<Object> objects;
   std::unordered_map<uint64_t, ObjectId> object_ids;
+  std::vector<std::vector<ObjectId>> granules;  // by region and number
   std::vector<bool> reached;
   bool ever_raced = false;
 
@@ -210,29 +261,31 @@ struct GpuMachine::Impl {
   std::vector<Shadow> shadows;
   std::vector<Thread> threads;  // by component of their lowest lane
   std::vector<Lane> lanes;      // by component
-  std::vector<AsyncOp> ops;
-  uint32_t ops_used = 0;
-  uint32_t components = 0;
-  std::vector<AgentId> alive, changed, born;
+  std::deque<AsyncOp> ops;
+  RunState run;
+  JournaledVector<AgentId> alive;
+  std::vector<JournaledVector<LiveBarrier>> live_barriers;  // by region
+  JournaledVector<GroupWait> group_waits;
+  JournaledVector<TensorMapFence> map_fences;
+  JournaledVector<RemoteAccess> remote_accesses;
+  std::vector<BundleId> block_end;  // row kControl: of the block's ended threads; saved by hand
+  JournaledVector<RawRace> races;
+
+  // Not journaled: outputs of the last step; what only grows, by `run`; what only reports need.
+  std::vector<AgentId> changed, born;
   std::vector<ThreadId> to_resume;
-  std::vector<std::vector<std::pair<uint64_t, ObjectId>>> live_barriers;  // by region
-  std::vector<uint32_t> snapshots;
-  uint32_t snapshots_used = 0, snapshot_width = 0;
-  std::vector<GroupWait> group_waits;
-  std::vector<TensorMapFence> map_fences;
-  std::vector<RemoteAccess> remote_accesses;
-  std::vector<BundleId> block_end;  // row kControl: of the block's ended threads
-  std::vector<RawRace> races;
+  std::vector<uint32_t> snapshots;  // run.snapshots_used rows
+  uint32_t snapshot_width = 0;
   std::vector<Finding> found;       // everything but races
   mutable std::vector<Finding> findings_cache;
   mutable bool cache_valid = false;
-  bool race_seen = false, checking = true, recording = false;
-  uint32_t steps = 0;
+  bool checking = true, recording = false, rewindable = true;
   Event event;
   std::vector<RecordedEvent> recorded;
 
   // --- gpu_machine.cpp
   void reset();
+  bool rewind(size_t count);
   AgentId intern(const AgentKey& key);
   ObjectId intern_object(ObjectSort sort, uint64_t a, uint64_t b);
   void reset_object(Object& object);
@@ -243,11 +296,18 @@ struct GpuMachine::Impl {
   void refresh(AgentId id);           // enabled or blocked, after its object changed
   void refresh_object(ObjectId id);
   bool group_ready(const Operation& op) const;
-  const ObjectState& state_of(const Operation& op);
+  ObjectState state_of(const Operation& op) const;
   const Event& step(AgentId id, uint16_t choice);
   void run_thread(ThreadId id);       // resume, then those that it split off
-  Thread& thread(ThreadId id) { return threads[index(id)]; }
-  Object& object(ObjectId id) { return objects[index(id)]; }
+  Thread& thread(ThreadId id) { return journal.touch(threads[index(id)]); }
+  Object& object(ObjectId id) { return journal.touch(objects[index(id)]); }
+  Agent& agent(AgentId id) { return journal.touch(agents[index(id)]); }
+  Lane& lane(uint32_t component) { return journal.touch(lanes[component]); }
+  AsyncOp& operation(uint32_t number) {
+    journal.touch(static_cast<AsyncState&>(ops[number]));
+    return ops[number];
+  }
+  RunState& now() { return journal.touch(run); }
   void reach(SiteId site) {
     if (index(site) < reached.size()) reached[index(site)] = true;
   }

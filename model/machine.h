@@ -58,7 +58,14 @@ class Machine {
   // Ends the run when no agent is enabled: deadlock, unfinished operations, final memory. Adds to findings().
   virtual void finish() = 0;
 
-  // Findings of this run so far, in order. Stable until reset.
+  // Goes back to the state after the run's first `steps` steps, fewer than were taken, as if the later ones had not been;
+  // changed() and born() are empty then. False if it cannot: nothing has changed, and reset and the same steps lead there.
+  virtual bool rewind(size_t steps) {
+    static_cast<void>(steps);
+    return false;
+  }
+
+  // Findings of this run so far, in order. Stable until the next step, rewind or reset.
   virtual std::span<const Finding> findings() const = 0;
 
   // While replaying a prefix that was checked before, data-race checks are skipped (default: checking).

@@ -8,7 +8,8 @@
 
 namespace warpcheck {
 
-Memory::Memory(const LaunchModel& model) : model_(model), contents_(model.regions.size()) {
+Memory::Memory(const LaunchModel& model, Journal& journal)
+    : model_(model), journal_(journal), contents_(model.regions.size()) {
   for (size_t i = 0; i < contents_.size(); ++i) {
     const RegionSpec& spec = model.regions[i];
     Contents& c = contents_[i];
@@ -57,7 +58,14 @@ ValueTag Memory::read(Range range, void* to) const {
   return static_cast<ValueTag>(tags);
 }
 
+void Memory::save(Range range) {
+  Contents& c = contents_[index(range.region)];
+  journal_.save(c.bytes.data() + range.offset, range.bytes);
+  journal_.save(c.tags.data() + range.offset, range.bytes);
+}
+
 void Memory::write(Range range, const void* bytes, ValueTag tag) {
+  save(range);
   Contents& c = contents_[index(range.region)];
   std::memcpy(c.bytes.data() + range.offset, bytes, range.bytes);
   std::memset(c.tags.data() + range.offset, static_cast<int>(tag), range.bytes);
@@ -70,6 +78,7 @@ void Memory::read_raw(Range range, uint8_t* bytes, uint8_t* tags) const {
 }
 
 void Memory::write_raw(Range range, const uint8_t* bytes, const uint8_t* tags) {
+  save(range);
   Contents& c = contents_[index(range.region)];
   std::memcpy(c.bytes.data() + range.offset, bytes, range.bytes);
   std::memcpy(c.tags.data() + range.offset, tags, range.bytes);

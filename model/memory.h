@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/gpu_machine.h"
+#include "model/journal.h"
 #include "model/launch_model.h"
 
 namespace warpcheck {
@@ -18,7 +19,7 @@ constexpr uint8_t kPoison = 0xff;
 
 class Memory {
  public:
-  explicit Memory(const LaunchModel& model);
+  Memory(const LaunchModel& model, Journal& journal);
 
   void reset();  // initial contents
 
@@ -44,11 +45,14 @@ class Memory {
 
  private:
   struct Contents {
-    std::vector<uint8_t> bytes, tags, initial, initial_tags;
+    std::vector<uint8_t> bytes, tags, initial, initial_tags;  // sizes never change
   };
   const Variable* find(Range range) const;
 
+  void save(Range range);
+
   const LaunchModel& model_;
+  Journal& journal_;
   std::vector<Contents> contents_;
 };
 

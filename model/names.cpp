@@ -144,7 +144,7 @@ std::string GpuMachine::Impl::describe(const Operation& op) const {
 }
 
 FindingSite GpuMachine::Impl::site_of(AgentId agent, LaneMask who, std::string role, SiteId site) const {
-  return {agent_name(agent) + lanes_text(agent, who), std::move(role), site, agent, steps};
+  return {agent_name(agent) + lanes_text(agent, who), std::move(role), site, agent, run.steps};
 }
 
 void GpuMachine::Impl::report(FindingKind kind, std::string object, std::string message, std::vector<FindingSite> sites,
@@ -153,14 +153,16 @@ void GpuMachine::Impl::report(FindingKind kind, std::string object, std::string 
   Finding finding;
   finding.kind = kind;
   finding.strict = strict;
-  finding.after_race = race_seen;
+  finding.after_race = run.race_seen;
   finding.object = std::move(object);
   finding.message = std::move(message);
   finding.sites = std::move(sites);
   const bool known = std::any_of(found.begin(), found.end(), [&](const Finding& f) {
     return same_finding(f, finding) && (!f.strict || finding.strict);
   });
-  if (!known) found.push_back(std::move(finding));
+  if (known) return;
+  found.push_back(std::move(finding));
+  ++now().found;
 }
 
 Finding GpuMachine::Impl::written(const RawRace& race) const {
@@ -183,7 +185,7 @@ Finding GpuMachine::Impl::written(const RawRace& race) const {
 uint32_t GpuMachine::Impl::record_event(AgentId agent, bool visible, SiteId site, std::string text, std::string object) {
   RecordedEvent made;
   made.agent = agent;
-  made.step = steps;
+  made.step = run.steps;
   made.visible = visible;
   made.text = std::move(text);
   made.object = std::move(object);
@@ -227,11 +229,13 @@ std::span<const Finding> GpuMachine::findings() const {
 
 void GpuMachine::report(Finding finding) {
   impl_->cache_valid = false;
-  finding.after_race = impl_->race_seen;
+  finding.after_race = impl_->run.race_seen;
   const bool known = std::any_of(impl_->found.begin(), impl_->found.end(), [&](const Finding& f) {
     return same_finding(f, finding) && (!f.strict || finding.strict);
   });
-  if (!known) impl_->found.push_back(std::move(finding));
+  if (known) return;
+  impl_->found.push_back(std::move(finding));
+  ++impl_->now().found;
 }
 
 FindingSite GpuMachine::site_of_thread(ThreadId thread, LaneMask lanes, std::string role, SiteId site) const {

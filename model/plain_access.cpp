@@ -129,7 +129,7 @@ void GpuMachine::Impl::fence_tensor_map(Thread& t, uint32_t lane, Range map, Sit
 // An acquire fence takes, in the strict reading, what earlier relaxed reads would have acquired; in the default reading
 // they took it at once.
 void GpuMachine::Impl::acquire_fence(Thread& t, Scope scope) {
-  for (RelaxedRead& read : t.relaxed_reads) {
+  for (const RelaxedRead& read : t.relaxed_reads) {
     if (scopes.mutual(read.release.scope, read.release.block, std::min(scope, read.scope), t.block)) {
       t.clocks.acquire_strict(pool, read.lanes, read.release.bundle);
     }

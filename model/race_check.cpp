@@ -67,23 +67,25 @@ bool same_place(const RaceSide& a, const RaceSide& b) {
 
 uint32_t GpuMachine::Impl::snapshot_of(BundleId bundle) {
   if (pool.width() != snapshot_width) {
-    std::vector<uint32_t> wider(size_t{snapshots_used} * pool.width(), 0);
-    for (uint32_t i = 0; i < snapshots_used; ++i) {
+    std::vector<uint32_t> wider(size_t{run.snapshots_used} * pool.width(), 0);  // the journal has forgotten narrow ones
+    for (uint32_t i = 0; i < run.snapshots_used; ++i) {
       std::copy_n(&snapshots[size_t{i} * snapshot_width], snapshot_width, &wider[size_t{i} * pool.width()]);
     }
     snapshots = std::move(wider);
     snapshot_width = pool.width();
   }
-  const size_t at = size_t{snapshots_used} * snapshot_width;
+  const size_t at = size_t{run.snapshots_used} * snapshot_width;
   if (snapshots.size() < at + snapshot_width) snapshots.resize(std::max(2 * snapshots.size(), at + snapshot_width));
   std::copy_n(pool.row(bundle, kControl), snapshot_width, &snapshots[at]);
-  return snapshots_used++;
+  return now().snapshots_used++;
 }
 
 uint32_t GpuMachine::Impl::snapshot_of(Thread& t, uint32_t lane) {
-  LaneClass& lane_class = t.clocks.lane_class(lane);
-  if (lane_class.snapshot == kNoSnapshot) lane_class.snapshot = snapshot_of(lane_class.bundle);
-  return lane_class.snapshot;
+  const LaneClass& lane_class = t.clocks.lane_class(lane);
+  if (lane_class.snapshot != kNoSnapshot) return lane_class.snapshot;
+  const uint32_t made = snapshot_of(lane_class.bundle);
+  t.clocks.set_snapshot(lane, made);
+  return made;
 }
 
 AccessRecord GpuMachine::Impl::record_of(Thread& t, uint32_t lane, AccessMode mode, Range range) {
@@ -99,7 +101,7 @@ AccessRecord GpuMachine::Impl::record_of(Thread& t, uint32_t lane, AccessMode mo
   record.site = t.site;
   record.collective = t.collective;
   record.snapshot = snapshot_of(t, lane);
-  record.step = steps;
+  record.step = run.steps;
   return record;
 }
 
@@ -119,7 +121,7 @@ AccessRecord GpuMachine::Impl::record_of(AsyncOp& op, uint32_t tick, AccessMode 
   record.issuer = op.issuer;
   record.issue_tick = op.issue_tick;
   record.issuer_thread = op.issuer_thread;
-  record.step = steps;
+  record.step = run.steps;
   return record;
 }
 
@@ -159,7 +161,7 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
            });
   };
 
-  shadows[index(range.region)].add(now, [&](AccessRecord& before) {
+  shadows[index(range.region)].add(now, [&](const AccessRecord& before) -> LaneMask {
     const bool default_ordered = ordered(before, kind, false);
     const bool strict_ordered = strict_kind == kind && !now.async ? default_ordered : ordered(before, strict_kind, true);
     if (check && (!default_ordered || !strict_ordered) && conflict(now, before, scopes)) {
@@ -172,14 +174,13 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
       report(FindingKind::kUnsupported, memory.variable_name(range), "an atomic access and a bulk reduction in no order are not explored",
              {site_of(now.agent, now.lanes, "atomic", now.site), site_of(before.agent, before.lanes, "atomic", before.site)});
     }
-    if (!as_strong(now, before)) return false;
+    if (!as_strong(now, before)) return before.lanes;
     // The lane's own earlier access, or one that this access is ordered after in both readings.
     if (before.component == now.component && !before.operation && before.async == now.async &&
         before.tick < now.tick) {
-      before.lanes &= ~now.lanes;
-      if (before.lanes == 0) return true;
+      return default_ordered && strict_ordered ? 0 : before.lanes & ~now.lanes;
     }
-    return default_ordered && strict_ordered;
+    return default_ordered && strict_ordered ? 0 : before.lanes;
   });
 }
 
@@ -235,24 +236,26 @@ void GpuMachine::Impl::race(const AccessRecord& now, const AccessRecord& before,
   if (comes_first(met.sides[1], met.sides[0])) std::swap(met.sides[0], met.sides[1]);
   met.cause = cause_of(now, before, view);
   met.strict = strict;
-  met.after_race = race_seen;
+  met.after_race = run.race_seen;
   met.region = region;
   met.begin = std::max(now.begin, before.begin);
   met.end = std::min(now.end, before.end);
   met.variable = memory.variable({region, met.begin, 1});
   cache_valid = false;
-  if (!strict) race_seen = ever_raced = true;
-  for (RawRace& known : races) {
+  if (!strict) this->now().race_seen = ever_raced = true;
+  for (size_t k = 0; k < races.size(); ++k) {
+    const RawRace& known = races[k];
     if (known.region != region || known.variable != met.variable || known.cause != met.cause) continue;
     if (!same_place(known.sides[0], met.sides[0]) || !same_place(known.sides[1], met.sides[1])) continue;
     if (known.strict && !strict) {
-      known = met;
+      races.edit(k) = met;
     } else if (known.strict == strict) {
+      RawRace& wider = races.edit(k);
       for (size_t i = 0; i < 2; ++i) {
-        if (known.sides[i].agent == met.sides[i].agent) known.sides[i].lanes |= met.sides[i].lanes;
+        if (known.sides[i].agent == met.sides[i].agent) wider.sides[i].lanes |= met.sides[i].lanes;
       }
-      known.begin = std::min(known.begin, met.begin);
-      known.end = std::max(known.end, met.end);
+      wider.begin = std::min(known.begin, met.begin);
+      wider.end = std::max(known.end, met.end);
     }
     return;
   }

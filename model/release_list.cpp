@@ -11,13 +11,6 @@ void ReleaseList::clear(BundlePool& pool) {
   sources.clear();
 }
 
-void ReleaseList::forget() {
-  releases.clear();
-  completions.clear();
-  control = kNoBundle;
-  sources.clear();
-}
-
 BundleId ReleaseList::entry(BundlePool& pool, uint32_t block, Scope scope, uint32_t thread) {
   for (const Release& release : releases) {
     if (release.block == block && release.scope == scope && release.thread == thread) return release.bundle;
@@ -34,10 +27,11 @@ BundleId ReleaseList::control_bundle(BundlePool& pool) {
 void ReleaseList::assign(BundlePool& pool, const ReleaseList& other) {
   clear(pool);
   for (const Release& release : other.releases) {
-    releases.push_back(release);
-    releases.back().bundle = pool.copy(release.bundle);
+    Release copy = release;
+    copy.bundle = pool.copy(release.bundle);
+    releases.push_back(copy);
   }
-  completions = other.completions;
+  completions.assign(other.completions);
   if (other.control != kNoBundle) control = pool.copy(other.control);
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "model/clocks.h"
 #include "model/gpu_machine.h"
@@ -26,13 +25,15 @@ struct Completion {
 };
 
 struct ReleaseList {
-  std::vector<Release> releases;
-  std::vector<Completion> completions;
-  BundleId control = kNoBundle;      // row kControl: of all operations; row kInits: of relaxed cluster arrivals
-  std::vector<uint32_t> sources;     // while recording: the recorded events that released here
+  explicit ReleaseList(Journal& journal) : releases(journal), completions(journal), sources(journal) {}
 
+  JournaledVector<Release> releases;
+  JournaledVector<Completion> completions;
+  BundleId control = kNoBundle;      // row kControl: of all operations; row kInits: of relaxed cluster arrivals
+  JournaledVector<uint32_t> sources;  // while recording: the recorded events that released here
+
+  // Of a list in a JournaledVector: `edit` it before these.
   void clear(BundlePool& pool);
-  void forget();  // after the pool was reset
   // The bundle that a release of this block, scope and thread joins; made when it is missing.
   BundleId entry(BundlePool& pool, uint32_t block, Scope scope, uint32_t thread);
   BundleId control_bundle(BundlePool& pool);

@@ -5,9 +5,9 @@
 namespace warpcheck {
 
 void Shadow::reset() {
-  segments_.clear();
+  segments_.forget();
+  nodes_.forget();
   free_ = kNone;
-  used_ = 0;
 }
 
 size_t Shadow::lower(uint64_t offset) const {
@@ -22,20 +22,19 @@ size_t Shadow::split_before(uint64_t offset) {
   Segment right = segments_[i];
   right.begin = offset;
   right.first = copy_list(right.first);
-  segments_[i].end = offset;
-  segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(i) + 1, right);
+  segments_.edit(i).end = offset;
+  segments_.insert(i + 1, right);
   return i + 1;
 }
 
 uint32_t Shadow::allocate(const AccessRecord& record, uint32_t next) {
-  uint32_t node = free_;
-  if (node != kNone) {
-    free_ = nodes_[node].next;
-  } else {
-    node = used_++;
-    if (node == nodes_.size()) nodes_.emplace_back();
+  const uint32_t node = free_;
+  if (node == kNone) {
+    nodes_.push_back({record, next});
+    return static_cast<uint32_t>(nodes_.size() - 1);
   }
-  nodes_[node] = {record, next};
+  set_free(nodes_[node].next);
+  nodes_.edit(node) = {record, next};
   return node;
 }
 
@@ -48,7 +47,7 @@ uint32_t Shadow::copy_list(uint32_t first) {
     if (tail == kNone) {
       head = copy;
     } else {
-      nodes_[tail].next = copy;
+      nodes_.edit(tail).next = copy;
     }
     tail = copy;
   }

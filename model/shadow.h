@@ -5,13 +5,13 @@
 // its strength (a write; a read for a read; weak, or strong on the same bytes at the same scope) by a generic access is
 // ordered after it in both readings: whoever is ordered after that access is ordered after the record. That does not
 // follow for accesses of asynchronous operations, whose completion hands on their own component only.
-// Not thread-safe: owned by one machine. Keeps its memory over resets.
+// Not thread-safe: owned by one machine.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "model/gpu_machine.h"
+#include "model/journal.h"
 
 namespace warpcheck {
 
@@ -57,10 +57,11 @@ constexpr bool same_instruction(const AccessRecord& a, const AccessRecord& b) {
 // The shadow of one region.
 class Shadow {
  public:
-  void reset();
+  explicit Shadow(Journal& journal) : journal_(&journal), segments_(journal), nodes_(journal) {}
+  void reset();  // the journal has started anew
 
-  // Calls visit(record) for each record on the bytes of `access`, removes those for which it returns true, then adds
-  // `access` to all its bytes.
+  // Calls visit(record) for each record on the bytes of `access`, which returns the lanes that stay recorded (those of an
+  // operation: all or none), then adds `access` to all its bytes.
   template <class Visit>
   void add(const AccessRecord& access, Visit&& visit);
 
@@ -80,43 +81,54 @@ class Shadow {
   uint32_t allocate(const AccessRecord& record, uint32_t next);
   uint32_t copy_list(uint32_t first);
 
-  std::vector<Segment> segments_;  // sorted, disjoint
-  std::vector<Node> nodes_;
+  void set_first(size_t segment, uint32_t node) {
+    if (segments_[segment].first != node) segments_.edit(segment).first = node;
+  }
+  void set_free(uint32_t node) {
+    journal_->save(free_);
+    free_ = node;
+  }
+
+  Journal* journal_;
+  JournaledVector<Segment> segments_;  // sorted, disjoint
+  JournaledVector<Node> nodes_;
   uint32_t free_ = kNone;
-  uint32_t used_ = 0;
 };
 
 template <class Visit>
 void Shadow::add(const AccessRecord& access, Visit&& visit) {
   size_t i = split_before(access.begin);
-  const size_t stop = split_before(access.end);
-  uint64_t at = access.begin;
-  size_t end = stop;
-  while (at < access.end) {
+  size_t end = split_before(access.end);
+  for (uint64_t at = access.begin; at < access.end; ++i) {
     if (i == end || segments_[i].begin > at) {  // a gap without records
-      const uint64_t gap_end = i == end ? access.end : segments_[i].begin;
-      segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(i), Segment{at, gap_end, kNone});
+      segments_.insert(i, Segment{at, i == end ? access.end : segments_[i].begin, kNone});
       ++end;
     }
-    uint32_t* link = &segments_[i].first;
-    while (*link != kNone) {
-      const uint32_t node = *link;
-      if (visit(nodes_[node].record)) {
-        *link = nodes_[node].next;
-        nodes_[node].next = free_;
-        free_ = node;
+    uint32_t previous = kNone;
+    for (uint32_t node = segments_[i].first; node != kNone;) {
+      const uint32_t next = nodes_[node].next;
+      const LaneMask stay = visit(nodes_[node].record);
+      if (stay != 0) {
+        if (stay != nodes_[node].record.lanes) nodes_.edit(node).record.lanes = stay;
+        previous = node;
       } else {
-        link = &nodes_[node].next;
+        if (previous == kNone) {
+          set_first(i, next);
+        } else {
+          nodes_.edit(previous).next = next;
+        }
+        nodes_.edit(node).next = free_;
+        set_free(node);
       }
+      node = next;
     }
     const uint32_t first = segments_[i].first;
     if (first != kNone && same_instruction(nodes_[first].record, access)) {
-      nodes_[first].record.lanes |= access.lanes;
+      nodes_.edit(first).record.lanes |= access.lanes;
     } else {
-      segments_[i].first = allocate(access, first);
+      set_first(i, allocate(access, first));
     }
     at = segments_[i].end;
-    ++i;
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "model/check.h"
 
@@ -22,8 +21,7 @@ void join_completion(BundlePool& pool, BundleId into, const Completion& done) {
   }
   for (const ClockKind kind : {kGeneric, kControl, kHanded, kStrictGeneric}) {
     if (kind >= pool.rows()) continue;
-    uint32_t& value = pool.row(into, kind)[done.component];
-    value = std::max(value, done.tick);
+    pool.raise(into, kind, done.component, done.tick);
   }
 }
 
@@ -49,13 +47,20 @@ LaneMask ThreadClocks::lanes() const {
 
 void ThreadClocks::advance() {
   ++tick_;
-  for (LaneClass& lane_class : classes_) {
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    LaneClass& lane_class = classes_.edit(i);
     lane_class.own[kGeneric] = lane_class.own[kControl] = lane_class.own[kStrictGeneric] = tick_;
   }
 }
 
-LaneClass& ThreadClocks::lane_class(uint32_t lane) {
-  for (LaneClass& lane_class : classes_) {
+void ThreadClocks::set_snapshot(uint32_t lane, uint32_t snapshot) {
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    if ((classes_[i].lanes >> lane & 1) != 0) classes_.edit(i).snapshot = snapshot;
+  }
+}
+
+const LaneClass& ThreadClocks::lane_class(uint32_t lane) const {
+  for (const LaneClass& lane_class : classes_) {
     if ((lane_class.lanes >> lane & 1) != 0) return lane_class;
   }
   CHECK(false && "a lane of the thread");
@@ -78,8 +83,7 @@ void ThreadClocks::publish(BundlePool& pool, LaneMask lanes, BundleId into) cons
     for (uint32_t kind = 0; kind < pool.rows(); ++kind) {
       const uint32_t own = lane_class.own[kind];
       if (own == 0) continue;
-      uint32_t* row = pool.row(into, static_cast<ClockKind>(kind)) + base_;
-      for_each_lane(part, [&](uint32_t lane) { row[lane] = std::max(row[lane], own); });
+      for_each_lane(part, [&](uint32_t lane) { pool.raise(into, static_cast<ClockKind>(kind), base_ + lane, own); });
     }
   }
 }
@@ -89,8 +93,7 @@ void ThreadClocks::publish_row(BundlePool& pool, LaneMask lanes, ClockKind kind,
     const LaneMask part = lane_class.lanes & lanes;
     if (part == 0) continue;
     pool.join_row(into, kind, lane_class.bundle, kind);
-    uint32_t* row = pool.row(into, kind) + base_;
-    for_each_lane(part, [&](uint32_t lane) { row[lane] = std::max(row[lane], lane_class.own[kind]); });
+    for_each_lane(part, [&](uint32_t lane) { pool.raise(into, kind, base_ + lane, lane_class.own[kind]); });
   }
 }
 
@@ -104,10 +107,10 @@ void ThreadClocks::for_lanes(BundlePool& pool, LaneMask lanes, Function&& apply)
       LaneClass rest = classes_[i];
       rest.lanes &= ~part;
       rest.bundle = pool.copy(classes_[i].bundle);
-      classes_[i].lanes = part;
+      classes_.edit(i).lanes = part;
       classes_.push_back(rest);
     }
-    classes_[i].snapshot = kNoSnapshot;
+    if (classes_[i].snapshot != kNoSnapshot) classes_.edit(i).snapshot = kNoSnapshot;
     apply(classes_[i]);
   }
   if (classes_.size() > 1) unite(pool);
@@ -115,7 +118,7 @@ void ThreadClocks::for_lanes(BundlePool& pool, LaneMask lanes, Function&& apply)
 
 void ThreadClocks::acquire(BundlePool& pool, LaneMask lanes, const ReleaseList& list, Scope scope, uint32_t block,
                            const ScopeMap& scopes, Take take) {
-  for_lanes(pool, lanes, [&](LaneClass& mine) {
+  for_lanes(pool, lanes, [&](const LaneClass& mine) {
     for (const Release& release : list.releases) {
       pool.join_row(mine.bundle, kHanded, release.bundle, kGeneric);
       pool.join_row(mine.bundle, kHanded, release.bundle, kHanded);
@@ -137,13 +140,13 @@ void ThreadClocks::acquire(BundlePool& pool, LaneMask lanes, const ReleaseList& 
 }
 
 void ThreadClocks::acquire_completion(BundlePool& pool, LaneMask lanes, const Completion& done) {
-  for_lanes(pool, lanes, [&](LaneClass& mine) {
+  for_lanes(pool, lanes, [&](const LaneClass& mine) {
     join_completion(pool, mine.bundle, done);
   });
 }
 
 void ThreadClocks::acquire_strict(BundlePool& pool, LaneMask lanes, BundleId released) {
-  for_lanes(pool, lanes, [&](LaneClass& mine) {
+  for_lanes(pool, lanes, [&](const LaneClass& mine) {
     for (const ClockKind kind : {kStrictGeneric, kStrictAsyncShared, kStrictAsyncGlobal}) {
       pool.join_row(mine.bundle, kind, released, kind);
     }
@@ -151,7 +154,8 @@ void ThreadClocks::acquire_strict(BundlePool& pool, LaneMask lanes, BundleId rel
 }
 
 void ThreadClocks::fence(BundlePool& pool, ClockKind to) {
-  for (LaneClass& mine : classes_) {
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    LaneClass& mine = classes_.edit(i);
     pool.join_row(mine.bundle, to, mine.bundle, kGeneric);
     mine.own[to] = std::max(mine.own[to], mine.own[kGeneric]);
     const ClockKind strict = strict_twin(to);
@@ -166,8 +170,9 @@ void ThreadClocks::assign(BundlePool& pool, const ThreadClocks& from) {
   base_ = from.base_;
   tick_ = from.tick_;
   for (const LaneClass& theirs : from.classes_) {
-    classes_.push_back(theirs);
-    classes_.back().bundle = pool.copy(theirs.bundle);
+    LaneClass copy = theirs;
+    copy.bundle = pool.copy(theirs.bundle);
+    classes_.push_back(copy);
   }
 }
 
@@ -175,21 +180,21 @@ void ThreadClocks::split(BundlePool& pool, LaneMask leave, ThreadClocks& other) 
   other.base_ = base_;
   other.tick_ = tick_;
   other.classes_.clear();
-  for (LaneClass& mine : classes_) {
-    const LaneMask part = mine.lanes & leave;
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const LaneMask part = classes_[i].lanes & leave;
     if (part == 0) continue;
-    LaneClass theirs = mine;
+    LaneClass theirs = classes_[i];
     theirs.lanes = part;
-    if (part != mine.lanes) theirs.bundle = pool.copy(mine.bundle);
-    mine.lanes &= ~part;
+    if (part != classes_[i].lanes) theirs.bundle = pool.copy(classes_[i].bundle);
+    classes_.edit(i).lanes &= ~part;
     other.classes_.push_back(theirs);
   }
-  std::erase_if(classes_, [](const LaneClass& mine) { return mine.lanes == 0; });
+  classes_.erase_if([](const LaneClass& mine) { return mine.lanes == 0; });
 }
 
 void ThreadClocks::merge(BundlePool& pool, ThreadClocks& from) {
   tick_ = std::max(tick_, from.tick_);
-  classes_.insert(classes_.end(), from.classes_.begin(), from.classes_.end());
+  classes_.append(from.classes_);
   from.classes_.clear();
   unite(pool);
 }
@@ -208,19 +213,20 @@ void ThreadClocks::unite(BundlePool& pool) {
   };
   for (size_t i = 0; i + 1 < classes_.size(); ++i) {
     for (size_t j = classes_.size() - 1; j > i; --j) {
-      LaneClass& a = classes_[i];
-      LaneClass& b = classes_[j];
-      const size_t bytes = size_t{pool.rows()} * pool.width() * sizeof(uint32_t);
-      if (std::memcmp(pool.row(a.bundle, kGeneric), pool.row(b.bundle, kGeneric), bytes) != 0) continue;
-      if (a.own != b.own && !(settled(a) && settled(b))) continue;
-      if (a.own != b.own) {
+      if (!pool.equal(classes_[i].bundle, classes_[j].bundle)) continue;
+      const bool same_own = classes_[i].own == classes_[j].own;
+      if (!same_own && !(settled(classes_[i]) && settled(classes_[j]))) continue;
+      LaneClass& a = classes_.edit(i);
+      const LaneClass b = classes_[j];
+      if (!same_own) {
         a.own = {};
         a.own[kGeneric] = a.own[kControl] = a.own[kStrictGeneric] = tick_;
       }
       a.lanes |= b.lanes;
       a.snapshot = kNoSnapshot;
       pool.release(b.bundle);
-      classes_.erase(classes_.begin() + static_cast<std::ptrdiff_t>(j));
+      size_t at = 0;
+      classes_.erase_if([&](const LaneClass&) { return at++ == j; });
     }
   }
 }

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "model/clocks.h"
 #include "model/gpu_machine.h"
@@ -57,8 +56,11 @@ struct ScopeMap {
   }
 };
 
+// Of a struct that is touched: base and tick are saved with it.
 class ThreadClocks {
  public:
+  explicit ThreadClocks(Journal& journal) : classes_(journal) {}
+
   // Lanes `lanes` of the warp whose lane 0 has component `base`, all clocks zero.
   void start(BundlePool& pool, uint32_t base, LaneMask lanes);
   void clear(BundlePool& pool);
@@ -68,7 +70,8 @@ class ThreadClocks {
   void advance();  // one event: every lane's own component ticks in generic and control
 
   ClockView view(const BundlePool& pool, uint32_t lane) const;
-  LaneClass& lane_class(uint32_t lane);
+  const LaneClass& lane_class(uint32_t lane) const;
+  void set_snapshot(uint32_t lane, uint32_t snapshot);
 
   // Joins the clocks of `lanes` into a bundle, all rows or one.
   void publish(BundlePool& pool, LaneMask lanes, BundleId into) const;
@@ -85,7 +88,7 @@ class ThreadClocks {
   void fence(BundlePool& pool, ClockKind to);
 
   void assign(BundlePool& pool, const ThreadClocks& from);  // a copy with bundles of its own; its own are released
-  void forget() { classes_.clear(); }                       // after the pool was reset
+  void forget() { classes_.forget(); }                      // after the journal started anew
   void split(BundlePool& pool, LaneMask leave, ThreadClocks& other);
   void merge(BundlePool& pool, ThreadClocks& from);
 
@@ -96,7 +99,7 @@ class ThreadClocks {
 
   uint32_t base_ = 0;
   uint32_t tick_ = 0;
-  std::vector<LaneClass> classes_;
+  JournaledVector<LaneClass> classes_;
 };
 
 }  // namespace warpcheck

@@ -66,16 +66,15 @@ void GpuMachine::Impl::perform(Thread& t, const VisibleOp& op, const Outcome& ou
 // --- atomics ----------------------------------------------------------------------------------------------------------
 
 WordCell& GpuMachine::Impl::word_cell(Object& o, const Operation& op) {
-  for (WordCell& cell : o.words) {
-    if (cell.begin == op.begin && cell.size == op.size) return cell;
+  for (size_t i = 0; i < o.words.size(); ++i) {
+    if (o.words[i].begin == op.begin && o.words[i].size == op.size) return o.words.edit(i);
   }
-  o.words.push_back({op.begin, op.size, {}});
-  return o.words.back();
+  return o.words.emplace_back(journal, op.begin, op.size);
 }
 
 void GpuMachine::Impl::keep_inside(Thread& t, VisibleOp& op) {
   if (op.op.object == kNoObject) return;
-  const Object& o = object(op.op.object);
+  const Object& o = objects[index(op.op.object)];
   if (o.sort != ObjectSort::kGranule) return;
   const Range range{o.region, o.offset + op.op.begin, op.op.size};
   const bool plain = op.op.kind == OpKind::kPlainLoad || op.op.kind == OpKind::kPlainStore;
@@ -115,7 +114,7 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
   if (op.op.kind == OpKind::kStore) {
     // A store starts the location's chain anew, but for what the same thread released there before.
     const uint32_t thread_component = t.base + static_cast<uint32_t>(std::countr_zero(who));
-    std::erase_if(cell.released.releases, [&](const Release& release) {
+    cell.released.releases.erase_if([&](const Release& release) {
       const bool own = release.thread == thread_component;
       if (!own) pool.release(release.bundle);
       return !own;
@@ -123,9 +122,10 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
     if (cell.released.control != kNoBundle) pool.release(cell.released.control);
     cell.released.control = kNoBundle;
     cell.released.sources.clear();
-    for (WordCell& other : o.words) {
+    for (size_t i = 0; i < o.words.size(); ++i) {
+      const WordCell& other = o.words[i];
       const bool overlaps = other.begin < cell.begin + cell.size && cell.begin < other.begin + other.size;
-      if (&other != &cell && overlaps) other.released.clear(pool);
+      if (&other != &cell && overlaps) o.words.edit(i).released.clear(pool);
     }
   }
   release_word(t, op, who, cell);
@@ -133,7 +133,7 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
 
 void GpuMachine::Impl::observe_word(Thread& t, const VisibleOp& op, LaneMask who, WordCell& cell) {
   ReleaseList& list = cell.released;
-  if (recording) recorded[t.event - 1].after = list.sources;
+  if (recording) recorded[t.event - 1].after.assign(list.sources.begin(), list.sources.end());
   observe(t, op, who, list);
 }
 
@@ -143,8 +143,9 @@ void GpuMachine::Impl::observe(Thread& t, const VisibleOp& op, LaneMask who, con
   for (const Release& release : list.releases) {
     if (at_once || !scopes.mutual(release.scope, release.block, op.scope, t.block)) continue;
     pool.raise_level(ClockLevel::kBothReadings);
-    t.relaxed_reads.push_back({who, op.scope, release});
-    t.relaxed_reads.back().release.bundle = pool.copy(release.bundle);
+    RelaxedRead read{who, op.scope, release};
+    read.release.bundle = pool.copy(release.bundle);
+    t.relaxed_reads.push_back(read);
   }
   t.clocks.acquire(pool, who, list, op.scope, t.block, scopes,
                    at_once ? ThreadClocks::Take::kAcquire : ThreadClocks::Take::kRelaxed);
@@ -158,7 +159,7 @@ void GpuMachine::Impl::release_word(Thread& t, const VisibleOp& op, LaneMask who
     // A read-modify-write that acquired all that is here hands it on itself: one entry will do.
     const bool took_all = op.op.kind == OpKind::kUpdate && acquires(op.order) && model.blocks == 1;
     if (took_all) {
-      std::erase_if(list.releases, [&](const Release& release) {
+      list.releases.erase_if([&](const Release& release) {
         if (release.thread != thread_component) pool.release(release.bundle);
         return release.thread != thread_component;
       });
@@ -206,15 +207,15 @@ void GpuMachine::Impl::use_barrier(Thread& t, LaneMask who, Object& o, AccessMod
 void GpuMachine::Impl::init_barrier(Object& o, const Outcome& outcome) {
   auto& live = live_barriers[index(o.region)];
   const ObjectId id = self.mbarrier(o.region, o.offset);
-  std::erase_if(live, [&](const auto& entry) { return entry.second == id; });
-  for (ReleaseList& list : o.phases) list.clear(pool);
+  live.erase_if([&](const LiveBarrier& entry) { return entry.id == id; });
+  for (size_t i = 0; i < o.phases.size(); ++i) o.phases.edit(i).clear(pool);
   o.observations.clear();
   o.parity_waits.clear();
   o.steps.clear();
   pool.release(o.arrivals_control);
   o.arrivals_control = kNoBundle;
   if (!outcome.after.live) return;
-  live.emplace_back(o.offset, id);
+  live.push_back({o.offset, id});
   o.ever_live = true;
 }
 
@@ -241,7 +242,7 @@ void GpuMachine::Impl::perform_barrier(Thread& t, const VisibleOp& op, LaneMask 
     return;
   }
   if (outcome.effect == Effect::kNothing) {
-    o.dead_uses.emplace_back(op.site, t.agent);
+    o.dead_uses.push_back({op.site, t.agent});
     return;
   }
   if (outcome.effect == Effect::kWait) {
@@ -252,8 +253,8 @@ void GpuMachine::Impl::perform_barrier(Thread& t, const VisibleOp& op, LaneMask 
 }
 
 void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome, Object& o) {
-  while (o.phases.size() <= outcome.phase) o.phases.emplace_back();
-  ReleaseList& list = o.phases[outcome.phase];
+  while (o.phases.size() <= outcome.phase) o.phases.emplace_back(journal);
+  ReleaseList& list = o.phases.edit(outcome.phase);
   const bool named = op.op.kind == OpKind::kBarrierArrive || op.op.kind == OpKind::kBarrierExit;
   const auto here = [&] { return site_of(t.agent, who, "arrive", op.site); };
   if (outcome.overrun) {
@@ -267,13 +268,13 @@ void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask 
     }
     const bool again = o.sort == ObjectSort::kNamedBarrier &&
                        std::any_of(o.arrived.begin(), o.arrived.end(), [&](const auto& entry) {
-                         return entry.first == t.base && (entry.second & who) != 0;
+                         return entry.base == t.base && (entry.lanes & who) != 0;
                        });
     if (again) {
       report(FindingKind::kBarrierMisuse, object_name(op.op.object),
              "a second arrival in one generation of the barrier counts towards it", {here()}, true);
     }
-    o.arrived.emplace_back(t.base, who);
+    o.arrived.push_back({t.base, who});
   }
   if (op.op.kind != OpKind::kBarrierExit) {
     if (recording) list.sources.push_back(t.event - 1);
@@ -315,7 +316,7 @@ void GpuMachine::Impl::complete_phase(ObjectId id, const Outcome& outcome) {
     const bool observed = std::any_of(o.observations.begin(), o.observations.end(),
                                       [&](const Observation& seen) { return in_control(o, seen); });
     if (!observed) {  // the steps of a phase commute: all of them are named, not the one that came last
-      std::sort(o.steps.begin(), o.steps.end(), [](const PhaseStep& a, const PhaseStep& b) {
+      o.steps.sort([](const PhaseStep& a, const PhaseStep& b) {
         return std::tie(a.site, a.agent) < std::tie(b.site, b.agent);
       });
       std::vector<FindingSite> sites;
@@ -336,13 +337,12 @@ void GpuMachine::Impl::complete_phase(ObjectId id, const Outcome& outcome) {
   o.steps.clear();
   pool.release(o.arrivals_control);
   o.arrivals_control = kNoBundle;
-  while (o.phases.size() <= outcome.phase + 1) o.phases.emplace_back();
-  o.phases[outcome.phase + 1].assign(pool, o.phases[outcome.phase]);
+  while (o.phases.size() <= outcome.phase + 1) o.phases.emplace_back(journal);
+  o.phases.edit(outcome.phase + 1).assign(pool, o.phases[outcome.phase]);
   // Waits of the new phase lie in the control clock of no arrival that is pending already.
   for (const AgentId waiting : o.pending) {
-    Operation& op = agents[index(waiting)].transition.op;
-    if (op.covers == 0) continue;
-    op.covers = 0;
+    if (agents[index(waiting)].transition.op.covers == 0) continue;
+    agent(waiting).transition.op.covers = 0;
     mark_changed(waiting);
   }
 }
@@ -353,7 +353,7 @@ void GpuMachine::Impl::perform_wait(Thread& t, const VisibleOp& op, LaneMask who
     const auto own = std::find_if(t.own_phases.begin(), t.own_phases.end(),
                                   [&](const OwnPhase& entry) { return entry.barrier == op.op.object; });
     if (own != t.own_phases.end() && own->mismatch) {
-      own->mismatch = false;
+      t.own_phases.edit(static_cast<size_t>(own - t.own_phases.begin())).mismatch = false;
       report(FindingKind::kBarrierMisuse, object_name(op.op.object),
              "the warps of a warpgroup that waits have observed different phases", {site_of(t.agent, who, "wait", op.site)});
     }
@@ -370,8 +370,8 @@ void GpuMachine::Impl::perform_wait(Thread& t, const VisibleOp& op, LaneMask who
     o.parity_waits.push_back(seen);
   }
   if (outcome.phase == 0) return;  // a parity wait on a fresh barrier observes nothing
-  ReleaseList& list = o.phases[outcome.phase - 1];
-  if (recording) recorded[t.event - 1].after = list.sources;
+  const ReleaseList& list = o.phases[outcome.phase - 1];
+  if (recording) recorded[t.event - 1].after.assign(list.sources.begin(), list.sources.end());
   observe(t, op, who, list);
   if (o.sort == ObjectSort::kMbarrier && outcome.phase == event.before.phase) o.observations.push_back(seen);
 }
@@ -379,7 +379,7 @@ void GpuMachine::Impl::perform_wait(Thread& t, const VisibleOp& op, LaneMask who
 // --- groups -----------------------------------------------------------------------------------------------------------
 
 void GpuMachine::Impl::perform_group_wait(Thread& t, const VisibleOp& op) {
-  const Object& o = object(op.op.object);
+  const Object& o = objects[index(op.op.object)];
   const auto component = static_cast<uint32_t>(o.offset);
   const uint32_t lane = component - t.base;
   const bool read_side = op.op.kind == OpKind::kWaitRead;

@@ -27,19 +27,16 @@ bool Thread::enter(bool has_result) {
   return false;
 }
 
-const Outcome& Thread::visible(const VisibleOp& op, bool has_result) {
+const Seen& Thread::visible(const VisibleOp& op, bool has_result) {
   state_.op = op;
   return take(has_result);
 }
 
-const Outcome& Thread::take(bool has_result) {
-  static const Outcome nothing;
-  state_.last_site = state_.op.site;
-  state_.posted = true;
-  state_.fiber.suspend();
+const Seen& Thread::take(bool has_result) {
+  static const Seen nothing;
+  const Seen& seen = state_.threads.take(state_);
   state_.actions = 0;
-  if (!enter(has_result)) return nothing;
-  return state_.threads.machine().last_outcome(state_.id);
+  return enter(has_result) ? seen : nothing;
 }
 
 SiteId Thread::act(const char* text, Where at) {
@@ -85,9 +82,8 @@ void Thread::read(const Place& from, void* to, uint32_t bytes, Where at) {
   const Range source = range(from, bytes);
   if (state_.threads.launch().model.plain_steps) plain_steps(OpKind::kPlainLoad, source, nullptr, site);
   if (state_.fiber.unwinding()) return;
-  GpuMachine& machine = state_.threads.machine();
-  machine.begin_event(state_.id, site);
-  machine.load(state_.id, state_.seat.lane, source, to);
+  if (!state_.feeding) state_.threads.machine().begin_event(state_.id, site);
+  state_.threads.load(state_, source, to);
   if (state_.actions == 1 || state_.loads_site != site || state_.loads + 1 != state_.actions) {
     state_.loads_site = site;
     state_.loads = state_.actions;
@@ -123,7 +119,7 @@ void Thread::write(const Place& to, const void* from, uint32_t bytes, Where at) 
   const SiteId site = act("store", at);
   const Range target = range(to, bytes);
   if (state_.threads.launch().model.plain_steps) plain_steps(OpKind::kPlainStore, target, from, site);
-  if (state_.fiber.unwinding()) return;
+  if (state_.fiber.unwinding() || state_.feeding) return;
   GpuMachine& machine = state_.threads.machine();
   machine.begin_event(state_.id, site);
   machine.store(state_.id, state_.seat.lane, target, from);
@@ -144,7 +140,8 @@ uint64_t Thread::word_visible(const char* text, const Place& word, const Operati
 
 void Thread::fence(const char* text, FenceKind kind, Scope scope, Order order, Where at) {
   if (!enter(false)) return;
-  state_.threads.machine().fence(state_.id, kind, scope, act(text, at), order);
+  const SiteId site = act(text, at);
+  if (!state_.feeding) state_.threads.machine().fence(state_.id, kind, scope, site, order);
 }
 void Thread::fence(Scope scope, Order order, Where at) { fence("fence", FenceKind::kThread, scope, order, at); }
 void Thread::fence_proxy_async(Where at) {
@@ -176,7 +173,7 @@ void Thread::barrier_op(const char* text, OpKind kind, Mbarrier barrier, const O
   op.op.kind = kind;
   op.op.object =
       machine.mbarrier(state_.threads.launch().region(barrier.place, state_.seat.block), barrier.place.offset);
-  if (kind == OpKind::kWaitPhase) {
+  if (kind == OpKind::kWaitPhase && !state_.feeding) {
     op.op.operand = machine.own_next_phase(state_.id, op.op.object);
     op.own_phase = true;
   }
@@ -277,6 +274,7 @@ void Thread::issue(const char* text, const Slice& to, const Slice& from, const M
                                 std::to_string(to.bytes()));
   }
   const SiteId site = act(text, at);
+  if (state_.feeding) return;
   GpuMachine& machine = state_.threads.machine();
   const Launch& launch = state_.threads.launch();
   AsyncCopy& copy = state_.threads.copy();
@@ -335,7 +333,7 @@ void Thread::copy_grouped(const Slice& to, const Slice& from, Where at) {
 void Thread::commit_group() {
   if (!enter(false)) return;
   ++state_.actions;
-  state_.threads.machine().commit_group(state_.id, state_.seat.lane);
+  if (!state_.feeding) state_.threads.machine().commit_group(state_.id, state_.seat.lane);
 }
 
 void Thread::wait_group(const char* text, uint32_t newest, bool read, Where at) {
@@ -356,7 +354,7 @@ uint32_t Thread::choose(uint32_t n, Where at) {
   VisibleOp op{.op = {.kind = OpKind::kLocal, .choices = static_cast<uint16_t>(n)},
                .site = state_.threads.intern(at, "choose")};
   visible(op, true);
-  return state_.fiber.unwinding() ? 0 : state_.threads.machine().last_choice(state_.id);
+  return state_.fiber.unwinding() ? 0 : state_.seen.choice;
 }
 
 void Thread::assert_that(bool condition, const char* message, Where at) {

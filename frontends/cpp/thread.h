@@ -26,6 +26,7 @@ namespace warpcheck {
 using Where = std::source_location;
 
 struct ThreadState;  // threads.h
+struct Seen;
 
 // An empty function object over two values of T, e.g. std::equal_to{}: the conditions that waits can have.
 template <class F, class T>
@@ -215,8 +216,8 @@ class Thread {
   void wait_phase(const char* text, ObjectId barrier, uint32_t phase, Scope scope, Where at);
   void issue(const char* text, const Slice& to, const Slice& from, const Mbarrier* barrier, int64_t bytes, Where at);
   void wait_group(const char* text, uint32_t newest, bool read, Where at);
-  const Outcome& visible(const VisibleOp& op, bool has_result);
-  const Outcome& take(bool has_result);  // posts the state's `op` and suspends
+  const Seen& visible(const VisibleOp& op, bool has_result);
+  const Seen& take(bool has_result);  // posts the state's `op`
   // What every call begins with: false if the fiber is being unwound and the call shall do nothing.
   bool enter(bool has_result);
   SiteId act(const char* text, Where at);  // counts a plain step; ends the thread beyond a limit

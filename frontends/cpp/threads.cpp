@@ -1,5 +1,6 @@
 #include "frontends/cpp/threads.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 
@@ -25,7 +26,11 @@ bool same(const Operation& a, const Operation& b) {
 
 }  // namespace
 
-CppThreads::CppThreads(Launch& launch) : launch_(launch), sites_(launch.sites) { states_.resize(launch.seats.size()); }
+// The fibers of forked warps use each other's frames: those of a warpgroup cannot start anew alone.
+CppThreads::CppThreads(Launch& launch) : launch_(launch), sites_(launch.sites) {
+  states_.resize(launch.seats.size());
+  can_rewind_ = std::all_of(launch.roles.begin(), launch.roles.end(), [](const Role& role) { return role.lanes == 1; });
+}
 
 CppThreads::~CppThreads() { unwind_all(); }
 
@@ -40,7 +45,7 @@ ThreadState& CppThreads::state(ThreadId thread) {
   const auto component = static_cast<size_t>(thread);
   CHECK(component < states_.size());
   if (states_[component] == nullptr) {
-    states_[component] = std::make_unique<ThreadState>(*this, launch_.seats[component]);
+    states_[component] = std::make_unique<ThreadState>(*this, launch_.seats[component], machine_->journal());
     states_[component]->id = thread;
   }
   return *states_[component];
@@ -53,20 +58,26 @@ void CppThreads::reset(GpuMachine& machine) {
     if (launch_.seats[i].lane != 0) continue;
     ThreadState& thread = state(static_cast<ThreadId>(i));
     thread.body = &thread.seat.role->body;
-    thread.forked = thread.merged = thread.posted = thread.polling = thread.asks = false;
-    thread.last_site = kNoSite;
-    thread.actions = thread.stops = thread.loads = thread.cluster_phase = 0;
-    thread.fiber.start(run, &thread);
+    thread.log.forget();
+    thread.started = false;
+    start(thread);
   }
+}
+
+void CppThreads::start(ThreadState& thread) {
+  thread.forked = thread.merged = thread.posted = thread.polling = thread.asks = thread.feeding = false;
+  thread.last_site = kNoSite;
+  thread.actions = thread.stops = thread.loads = thread.cluster_phase = 0;
+  thread.position = 0;
+  thread.fiber.start(run, &thread);
 }
 
 void CppThreads::start_warp(ThreadId id, const Kernel::Body& body) {
   ThreadState& warp = state(id);
   warp.body = &body;
-  warp.merged = warp.posted = warp.polling = warp.asks = false;
-  warp.last_site = kNoSite;
-  warp.actions = warp.stops = warp.loads = 0;
-  warp.fiber.start(run, &warp);
+  warp.log.forget();
+  warp.started = false;
+  start(warp);
 }
 
 void CppThreads::end_warp(ThreadId id) {
@@ -99,8 +110,7 @@ void CppThreads::end_thread(ThreadState& thread) {
   const auto exit = [&](ObjectId barrier) {
     const Operation op{.kind = OpKind::kBarrierExit, .object = barrier, .operand = thread.seat.role->lanes};
     thread.op = {.op = op, .site = thread.last_site};
-    thread.posted = true;
-    thread.fiber.suspend();
+    take(thread);
     return !thread.fiber.unwinding();
   };
   const uint32_t block = thread.seat.block;
@@ -110,6 +120,7 @@ void CppThreads::end_thread(ThreadState& thread) {
 }
 
 void CppThreads::report(const ThreadState& thread, FindingKind kind, std::string message, std::string role) {
+  if (thread.feeding) return;
   Finding finding;
   finding.kind = kind;
   finding.message = std::move(message);
@@ -133,6 +144,13 @@ void CppThreads::report_exception(const ThreadState& thread) {
 
 void CppThreads::resume(ThreadId id) {
   ThreadState& thread = *states_[static_cast<size_t>(id)];
+  if (thread.started) {
+    const size_t known = thread.log.size();
+    log_outcome(thread);
+    if (thread.position != known) feed(thread);
+    thread.seen = read_outcome(thread);
+  }
+  thread.started = true;
   thread.fiber.resume();
   while (thread.asks) {
     answer(thread);
@@ -144,8 +162,78 @@ void CppThreads::resume(ThreadId id) {
   machine_->post(id, thread.op);
 }
 
+// --- going back
+
+void CppThreads::log_outcome(ThreadState& thread) {
+  const Outcome& last = machine_->last_outcome(thread.id);
+  thread.log.push_back(last.result);
+  thread.log.push_back(uint64_t{machine_->last_choice(thread.id)} << 32 | last.phase);
+}
+
+Seen CppThreads::read_outcome(ThreadState& thread) {
+  const uint64_t result = thread.log[thread.position], rest = thread.log[thread.position + 1];
+  thread.position += 2;
+  return {result, static_cast<uint32_t>(rest), static_cast<uint16_t>(rest >> 32)};
+}
+
+// Up to the operation whose outcome is the last of the log. It is posted as it was, with what was remembered then for the
+// detection of polls; the machine has it already.
+void CppThreads::feed(ThreadState& thread) {
+  thread.fiber.unwind();
+  start(thread);
+  thread.feeding = true;
+  thread.fiber.resume();
+  CHECK(thread.posted && !thread.feeding && thread.position + 2 == thread.log.size());
+  thread.posted = false;
+  const Operation& op = thread.op.op;
+  if (!launch_.detect_spins || !may_poll(op)) return;
+  thread.polling = true;
+  thread.polled = op;
+  thread.polled_site = thread.op.site;
+  thread.fiber.remember();
+}
+
+const Seen& CppThreads::take(ThreadState& thread) {
+  if (thread.feeding) {
+    if (thread.position + 2 < thread.log.size()) {
+      thread.seen = read_outcome(thread);
+      return thread.seen;
+    }
+    thread.feeding = false;
+  }
+  thread.last_site = thread.op.site;
+  thread.posted = true;
+  thread.fiber.suspend();
+  return thread.seen;
+}
+
+void CppThreads::load(ThreadState& thread, const Range& from, void* to) {
+  const size_t words = (from.bytes + 7) / 8;
+  const auto each = [&](auto&& word) {
+    for (size_t i = 0; i < words; ++i) word(static_cast<uint8_t*>(to) + 8 * i, std::min<size_t>(8, from.bytes - 8 * i));
+  };
+  if (thread.feeding) {
+    each([&](uint8_t* at, size_t bytes) { std::memcpy(at, &thread.log[thread.position++], bytes); });
+    return;
+  }
+  machine_->load(thread.id, thread.seat.lane, from, to);
+  if (!can_rewind_) return;
+  each([&](const uint8_t* at, size_t bytes) {
+    uint64_t value = 0;
+    std::memcpy(&value, at, bytes);
+    thread.log.push_back(value);
+  });
+  thread.position = thread.log.size();
+}
+
+// --- polls
+
 // The counts start anew, so that they do not tell one question from the next when they linger in registers.
 void CppThreads::answer(ThreadState& thread) {
+  if (can_rewind_) {  // the question is about the stack, which a fed fiber would have to build up in the same way
+    can_rewind_ = false;
+    machine_->forbid_rewind();
+  }
   thread.asks = thread.polling = false;
   thread.recurs = thread.asked > 0 && thread.fiber.recurs();
   if (!thread.recurs) thread.fiber.remember();

@@ -1,5 +1,9 @@
 // The threads of a C++ kernel for one machine: a fiber each, made when first needed and reused by every run. Internal
 // to this folder.
+//
+// Going back. A thread's journaled `log` has all that the kernel learned from outside: results, phases, choices, loaded
+// values. When the machine has gone back, a fiber may be ahead of its log, or on another way. That is seen when it is to
+// run: then it starts anew and is *fed* from the log, without a word to the machine, up to its pending operation.
 #pragma once
 
 #include <memory>
@@ -10,14 +14,22 @@
 #include "frontends/cpp/launch.h"
 #include "frontends/cpp/thread.h"
 #include "model/gpu_machine.h"
+#include "model/journal.h"
 
 namespace warpcheck {
 
 class CppThreads;
 
+// What a kernel can see of the outcome of its visible operation.
+struct Seen {
+  uint64_t result = 0;
+  uint32_t phase = 0;
+  uint16_t choice = 0;
+};
+
 // A thread, or a warp of a forked warpgroup, by its clock component.
 struct ThreadState {
-  explicit ThreadState(CppThreads& owner, const ThreadSeat& place) : threads(owner), seat(place) {}
+  ThreadState(CppThreads& owner, const ThreadSeat& place, Journal& journal) : threads(owner), seat(place), log(journal) {}
 
   CppThreads& threads;
   const ThreadSeat& seat;
@@ -40,6 +52,12 @@ struct ThreadState {
   uint32_t asked = 0;   // how often
   bool recurs = false;  // the answer
 
+  JournaledVector<uint64_t> log;
+  bool started = false;   // it has run to its first visible operation
+  bool feeding = false;   // its calls are answered from the log
+  size_t position = 0;    // the fiber has come so far in the log
+  Seen seen;              // of the last visible operation
+
   bool polling = false;  // `polled` was the last visible operation, and the fiber remembers its stack from then
   Operation polled;
   SiteId polled_site = kNoSite;
@@ -57,6 +75,7 @@ class CppThreads final : public ThreadBodies {
 
   void reset(GpuMachine& machine) override;
   void resume(ThreadId thread) override;
+  bool can_rewind() const override { return can_rewind_; }
   void end_of_run(GpuMachine& machine, bool deadlocked) override;
   std::string instruction(SiteId site) const override;
 
@@ -69,6 +88,10 @@ class CppThreads final : public ThreadBodies {
   void meet_cluster_barrier() { met_cluster_barrier_ = true; }
   bool met_block_barrier() const { return met_block_barrier_; }
   bool met_cluster_barrier() const { return met_cluster_barrier_; }
+  // From inside a fiber: posts the state's `op` and suspends, or is fed.
+  const Seen& take(ThreadState& state);
+  // What a load found, in the log or from it.
+  void load(ThreadState& state, const Range& from, void* to);
   void start_warp(ThreadId thread, const Kernel::Body& body);
   void end_warp(ThreadId thread);
   void report(const ThreadState& state, FindingKind kind, std::string message, std::string role);  // at its last site
@@ -79,6 +102,10 @@ class CppThreads final : public ThreadBodies {
   void end_thread(ThreadState& state);
   void unwind_all();
   ThreadState& state(ThreadId thread);
+  void start(ThreadState& state);
+  void feed(ThreadState& state);
+  void log_outcome(ThreadState& state);
+  Seen read_outcome(ThreadState& state);
   void answer(ThreadState& state);
   void turn_poll_into_wait(ThreadState& state);
 
@@ -86,6 +113,7 @@ class CppThreads final : public ThreadBodies {
   GpuMachine* machine_ = nullptr;
   SiteCache sites_;
   std::vector<std::unique_ptr<ThreadState>> states_;              // by component
+  bool can_rewind_ = true;
   bool met_block_barrier_ = false, met_cluster_barrier_ = false;  // in some run
   AsyncCopy copy_;                                                // kept for its capacity
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/gpu_machine.h"
+#include "model/journal.h"
 
 namespace warpcheck {
 
@@ -23,12 +24,14 @@ class ScriptedThreads final : public ThreadBodies {
   }
   void resume(ThreadId thread) override {
     const uint32_t i = index(thread);
+    machine_->journal().save(at_[i]);
     while (at_[i] < scripts_[i].size()) {
       if (scripts_[i][at_[i]++](*machine_, thread)) return;
     }
     machine_->finish(thread);
   }
   void end_of_run(GpuMachine&, bool) override {}
+  bool can_rewind() const override { return true; }
   std::string instruction(SiteId) const override { return "op"; }
 
  private:
