@@ -117,7 +117,7 @@ Flow run_atomic(Interpreter& interpreter, Fragment& fragment, const Code& code, 
         made.order = code.order;
         made.scope = code.scope;
         made.lanes = group.lanes;
-        if (fragment.groups.size() == 1 && made.op.kind == OpKind::kUpdate) wait_if_polling(fragment, code, group, made.op);
+        if (fragment.groups.size() == 1 && made.op.kind == OpKind::kUpdate) wait_if_polling(interpreter, fragment, code, group, made.op);
         interpreter.post(fragment, code, made);
         return true;
       },
@@ -126,7 +126,7 @@ Flow run_atomic(Interpreter& interpreter, Fragment& fragment, const Code& code, 
         const uint64_t value = interpreter.machine().last_outcome(fragment.thread).result;
         // What changed the word itself is no poll.
         if (leaves(code, value, fragment, group)) remember_poll(fragment, value);
-        else fragment.poll.pc = kNone;
+        else end_poll(interpreter, fragment);
         each_lane(group.lanes, [&](uint32_t lane) { fragment.warp->slots[code.to[0]].lane[lane] = value; });
         mark(*fragment.warp, code.to[0], group.lanes, 0, 0, kNoSite);
       });

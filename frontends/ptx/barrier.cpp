@@ -1,6 +1,7 @@
 // Barriers of the block and of the cluster. An arrival counts lanes; a waiter is a fragment, and fragments of a warp that
 // wait for one phase at one instruction become one again.
 #include "frontends/ptx/memory_operands.h"
+#include "frontends/ptx/rounds.h"
 #include "frontends/ptx/visible.h"
 
 namespace warpcheck::ptx {
@@ -49,6 +50,7 @@ Flow arrive(Interpreter& interpreter, Fragment& fragment, const Code& code, Lane
     return Flow::kStop;
   }
   fragment.object = interpreter.machine().named_barrier(fragment.warp->block, static_cast<uint32_t>(id));
+  note_visit(interpreter, fragment, code);
   VisibleOp made = barrier_op(OpKind::kBarrierArrive, fragment.object, static_cast<uint64_t>(__builtin_popcount(together)),
                               Order::kRelease, Scope::kBlock);
   made.op.bytes = static_cast<int64_t>(count);
@@ -90,6 +92,7 @@ void decode_barrier(Decoder& decoder, Modifiers& modifiers, Code& code, OpKind k
       if (!constant || code.from[0].value == id) decoder.use_countless_barrier(id);
     }
   }
+  code.mild = code.meets = true;
   code.control = run_barrier;
 }
 

@@ -169,6 +169,57 @@ void ControlFlow::find_joins() {
   post_dominator_ = std::move(idom);
 }
 
+// Tarjan's strongly connected components over the blocks.
+std::vector<uint32_t> ControlFlow::cycles() const {
+  const auto count = static_cast<uint32_t>(blocks_.size());
+  std::vector<uint32_t> number(count, kNone), low(count, 0), component(count, kNone);
+  std::vector<uint32_t> open;
+  std::vector<std::pair<uint32_t, size_t>> stack;
+  uint32_t next_number = 0, next_component = 0;
+  for (uint32_t root = 0; root < count; ++root) {
+    if (number[root] != kNone) continue;
+    stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      const uint32_t b = stack.back().first;
+      if (stack.back().second == 0) {
+        number[b] = low[b] = next_number++;
+        open.push_back(b);
+      }
+      bool descended = false;
+      while (stack.back().second < blocks_[b].next.size()) {
+        const uint32_t n = blocks_[b].next[stack.back().second++];
+        if (n == count) continue;
+        if (number[n] == kNone) {
+          stack.emplace_back(n, 0);
+          descended = true;
+          break;
+        }
+        if (component[n] == kNone) low[b] = std::min(low[b], number[n]);
+      }
+      if (descended) continue;
+      if (low[b] == number[b]) {
+        for (uint32_t member = kNone; member != b;) {
+          member = open.back();
+          open.pop_back();
+          component[member] = next_component;
+        }
+        ++next_component;
+      }
+      stack.pop_back();
+      if (!stack.empty()) low[stack.back().first] = std::min(low[stack.back().first], low[b]);
+    }
+  }
+  std::vector<uint32_t> members(next_component, 0);
+  for (const uint32_t c : component) ++members[c];
+  std::vector<uint32_t> made(function_.instructions.size(), kNone);
+  for (uint32_t b = 0; b < count; ++b) {
+    const bool itself = std::find(blocks_[b].next.begin(), blocks_[b].next.end(), b) != blocks_[b].next.end();
+    if (members[component[b]] < 2 && !itself) continue;
+    for (uint32_t i = blocks_[b].first; i < blocks_[b].end; ++i) made[i] = component[b];
+  }
+  return made;
+}
+
 uint32_t ControlFlow::join(uint32_t i) const {
   const uint32_t b = post_dominator_[block_of_[i]];
   return b == kNone || b == blocks_.size() ? kNone : blocks_[b].first;

@@ -93,6 +93,9 @@ struct Code {
   FenceKind fence = FenceKind::kThread;
   uint8_t mode = 0;                 // shfl, vote, match: which; shf.wrap; prmt mode
   bool quiet = false;               // branches, hints: may stand in a loop that only polls
+  bool mild = false;                // notes by itself whether it had an effect that ends a poll
+  bool meets = false;               // a barrier of the block, or an instruction that lanes run together
+  bool in_round = false;            // ... in a loop with a poll (rounds.h)
   std::vector<uint32_t> live;       // strong loads, atomics: registers that are read later, unless overwritten first
   bool by_rows = false;             // tensor copies: four rows, named one by one
   std::string_view name;            // tensor copies: the reduction; tensormap.replace: the field
@@ -137,6 +140,7 @@ struct Kernel {
   uint32_t global_regions = 0;             // regions 0.. of global memory; then one of shared memory a block
   std::vector<uint32_t> countless_barriers;  // ids used without a thread count: exits count as arrivals there
   bool uses_cluster_barrier = false;
+  bool has_rounds = false;
   std::vector<std::string> opcodes;        // text of each instruction
 };
 

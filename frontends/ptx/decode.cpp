@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "frontends/ptx/control.h"
+#include "frontends/ptx/rounds.h"
 #include "frontends/ptx/specials.h"
 #include "model/machine.h"
 
@@ -93,6 +94,11 @@ void Decoder::run() {
     }
     decode(code);
   }
+  std::vector<std::vector<uint32_t>> live(count);
+  for (at_ = 0; at_ < count; ++at_) {
+    if (kernel_.code[at_].meets) live[at_] = live_registers();
+  }
+  find_rounds(flow_, kernel_, live);
   kernel_.code[count].site = SiteId{count};
   kernel_.code[count].control = run_exit;  // who runs past the last instruction
   kernel_.opcodes[count] = "exit";

@@ -16,6 +16,7 @@ void Interpreter::reset(GpuMachine& machine) {
   machine_ = &machine;
   gave_up_ = false;
   opaque_stored_ = false;
+  stamp_ = 0;
   uninitialized_.clear();
   reported_.clear();
   const Shape& shape = kernel_.shape;
@@ -86,7 +87,10 @@ bool Interpreter::run(Fragment& fragment) {
     ++path.pc;
     return true;
   }
-  if (!code.quiet && fragment.poll.pc != path.pc) fragment.poll.pc = kNone;
+  if (!code.quiet && !code.mild && fragment.poll.pc != path.pc) {
+    fragment.poll.pc = kNone;
+    fragment.effects = next_stamp();
+  }
   switch (code.control(*this, fragment, code, active)) {
     case Flow::kNext:
       ++fragment.path().pc;
@@ -117,7 +121,6 @@ bool Interpreter::isolate(Fragment& fragment, LaneMask active, bool others_repea
     fragment.paths = alone;
     return true;
   }
-  fragment.poll.pc = kNone;
   std::vector<Path> rest = std::move(fragment.paths);
   if (!others_repeat) ++rest.back().pc;
   std::erase_if(rest, [&](Path& path) { return (path.lanes &= ~active) == 0; });
@@ -144,6 +147,8 @@ Fragment& Interpreter::meet(Fragment& fragment) {
     Fragment& from = &into == &other ? *holder : other;
     machine_->merge(into.thread, from.thread);
     into.path().lanes |= from.path().lanes;
+    into.effects = std::max(into.effects, from.effects);
+    if (from.poll.pc != kNone && (into.poll.pc == kNone || from.poll.stamp > into.poll.stamp)) into.poll = from.poll;
     from.live = false;
     holder = &into;
   });

@@ -55,7 +55,17 @@ struct Group {
 struct Poll {
   uint32_t pc = kNone;
   uint64_t address = 0, registers = 0, value = 0;
+  uint64_t effects = 0, stamp = 0;  // of the fragment then; when
 };
+
+// An arrival at a barrier or rendezvous (rounds.h).
+struct Visit {
+  uint32_t pc = kNone;
+  ObjectId object = kNoObject;
+  uint64_t registers = 0, effects = 0, stamp = 0;
+  bool in_round = false, steady = false;
+};
+constexpr size_t kVisitsKept = 16;
 
 struct Fragment {
   Warp* warp = nullptr;
@@ -69,6 +79,8 @@ struct Fragment {
   ObjectId object = kNoObject;  // rendezvous
   uint32_t phase = 0;
   Poll poll;
+  uint64_t effects = 0;         // stamp of the last instruction that changed something for others
+  std::vector<Visit> visits;    // the last ones
   bool waiting = false;         // at the rendezvous (object, phase), having arrived
   LaneMask missing = 0;         // ... of the lanes that a mask names; 0 at barriers of the block
 
@@ -135,6 +147,14 @@ class Interpreter final : public ThreadBodies {
 
   // Fragments of a warp, live ones.
   template <class F>
+  void each_fragment_of(uint32_t block, F&& f) {
+    for (Fragment& fragment : fragments_) {
+      if (fragment.live && fragment.warp->block == block) f(fragment);
+    }
+  }
+  uint64_t next_stamp() { return ++stamp_; }
+
+  template <class F>
   void each_fragment(const Warp& warp, F&& f) {
     for (uint32_t lane = 0; lane < 32 && warp.first + lane < fragments_.size(); ++lane) {
       Fragment& fragment = fragments_[warp.first + lane];
@@ -163,6 +183,7 @@ class Interpreter final : public ThreadBodies {
   std::map<SiteId, UninitializedLoad> uninitialized_;
   std::set<std::pair<SiteId, FindingKind>> reported_;
   bool opaque_stored_ = false;
+  uint64_t stamp_ = 0;
   bool gave_up_ = false;              // something unsupported was reached: the run means nothing from there on
 };
 

@@ -85,6 +85,15 @@ Flow run_load(Interpreter& interpreter, Fragment& fragment, const Code& code, La
   return Flow::kNext;
 }
 
+bool holds(const GpuMachine& machine, Range range, const void* bytes) {
+  const auto all = machine.bytes(range.region);
+  if (range.offset + range.bytes > all.size() || std::memcmp(all.data() + range.offset, bytes, range.bytes) != 0) return false;
+  for (uint32_t b = 0; b < range.bytes; ++b) {
+    if (!machine.initialized(range.region, range.offset + b)) return false;
+  }
+  return true;
+}
+
 Flow run_store(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   Warp& warp = *fragment.warp;
   if (!interpreter.takes_effect(fragment, code, code.at[0].base, active, "address")) return Flow::kStop;
@@ -93,7 +102,7 @@ Flow run_store(Interpreter& interpreter, Fragment& fragment, const Code& code, L
     opaque |= interpreter.stored(fragment, code, source, active);
   }
   const auto bytes = static_cast<uint32_t>(code.bytes * code.from_vector.size());
-  bool begun = false;
+  bool begun = false, changes = !interpreter.kernel().has_rounds;
   each_lane(active, [&](uint32_t lane) {
     std::array<uint8_t, kMostBytes> buffer{};
     for (size_t i = 0; i < code.from_vector.size(); ++i) {
@@ -105,14 +114,17 @@ Flow run_store(Interpreter& interpreter, Fragment& fragment, const Code& code, L
     if (!place.mapped || place.space == MemorySpace::kParam) {
       report_unmapped(interpreter, fragment, code, 1U << lane, address, "write");
     } else if (place.space == MemorySpace::kLocal) {
+      changes = true;
       std::memcpy(warp.local[lane].data() + place.offset, buffer.data(), bytes);
     } else {
       if (!begun) interpreter.machine().begin_event(fragment.thread, code.site);
       begun = true;
       const ValueTag tag = (opaque >> lane & 1) != 0 ? ValueTag::kOpaque : ValueTag::kKnown;
+      changes = changes || !holds(interpreter.machine(), place.range, buffer.data());
       interpreter.machine().store(fragment.thread, lane, place.range, buffer.data(), tag);
     }
   });
+  if (changes) end_poll(interpreter, fragment);
   return Flow::kNext;
 }
 
@@ -154,7 +166,7 @@ Flow run_strong_load(Interpreter& interpreter, Fragment& fragment, const Code& c
           return false;
         }
         VisibleOp made = word_operation(interpreter, code, group, place.range, OpKind::kLoad);
-        if (fragment.groups.size() == 1) wait_if_polling(fragment, code, group, made.op);
+        if (fragment.groups.size() == 1) wait_if_polling(interpreter, fragment, code, group, made.op);
         interpreter.post(fragment, code, made);
         return true;
       },
@@ -253,6 +265,7 @@ void decode_load(Decoder& decoder, Modifiers& modifiers, Code& code) {
   if (load_constants(decoder, code)) return;
   if (code.strong) code.live = decoder.live_registers();
   code.quiet = code.space == MemorySpace::kParam;
+  code.mild = !code.strong && code.space != MemorySpace::kLocal;
   code.control = code.strong ? run_strong_load : run_load;
 }
 
@@ -275,6 +288,7 @@ void decode_store(Decoder& decoder, Modifiers& modifiers, Code& code) {
   }
   if (code.from_vector.size() * code.bytes > kMostBytes || code.from_vector.empty()) throw NotSupported();
   if (code.strong && code.from_vector.size() > 1) throw NotSupported();
+  code.mild = !code.strong;
   code.control = code.strong ? run_strong_store : run_store;
 }
 

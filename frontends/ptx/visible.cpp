@@ -1,5 +1,7 @@
 #include "frontends/ptx/visible.h"
 
+#include "frontends/ptx/rounds.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,29 +38,24 @@ Begin begin_visible(Interpreter& interpreter, Fragment& fragment, const Code& co
 
 namespace {
 
-uint64_t digest_of(const Fragment& fragment, const Code& code, LaneMask lanes) {
-  uint64_t digest = 1;
-  for (const uint32_t slot : code.live) {
-    each_lane(lanes, [&](uint32_t lane) {
-      digest = (digest ^ fragment.warp->slots[slot].lane[lane]) * 0x9e3779b97f4a7c15ULL;
-      digest ^= digest >> 29;
-    });
-  }
-  return digest;
-}
-
 bool differs(uint64_t value, uint64_t last) { return value != last; }
 
 }  // namespace
 
-void wait_if_polling(Fragment& fragment, const Code& code, const Group& group, Operation& op) {
+void wait_if_polling(Interpreter& interpreter, Fragment& fragment, const Code& code, const Group& group, Operation& op) {
   const uint64_t registers = digest_of(fragment, code, group.lanes);
   Poll& poll = fragment.poll;
-  if (poll.pc == index(code.site) && poll.address == group.address && poll.registers == registers) {
+  if (poll.pc == index(code.site) && poll.address == group.address && poll.registers == registers && poll.effects == fragment.effects &&
+      rounds_are_steady(interpreter, fragment)) {
     op.predicate = differs;
     op.predicate_operand = poll.value;
   }
-  poll = {index(code.site), group.address, registers, 0};
+  poll = {index(code.site), group.address, registers, 0, fragment.effects, interpreter.next_stamp()};
+}
+
+void end_poll(Interpreter& interpreter, Fragment& fragment) {
+  fragment.poll.pc = kNone;
+  fragment.effects = interpreter.next_stamp();
 }
 
 void remember_poll(Fragment& fragment, uint64_t value) { fragment.poll.value = value; }

@@ -9,6 +9,7 @@
 
 #include "frontends/ptx/collective.h"
 #include "frontends/ptx/decode.h"
+#include "frontends/ptx/rounds.h"
 #include "frontends/ptx/visible.h"
 
 namespace warpcheck::ptx {
@@ -236,6 +237,7 @@ Flow run_collective(Interpreter& interpreter, Fragment& fragment, const Code& co
     if (!interpreter.isolate(fragment, active) || !interpreter.isolate(fragment, together, true)) return Flow::kJump;
     if (together == members && !syncs) return finish(interpreter, fragment, code, members);
     fragment.object = rendezvous(interpreter, fragment, code, members);
+    note_visit(interpreter, fragment, code);
     fragment.stage = kArrived;
     VisibleOp made;
     made.op.kind = OpKind::kBarrierArrive;
@@ -266,6 +268,7 @@ Flow run_collective(Interpreter& interpreter, Fragment& fragment, const Code& co
 }
 
 void set_collective(Code& code, Collective which) {
+  code.mild = code.meets = true;
   code.mode = static_cast<uint8_t>(which);
   code.control = run_collective;
 }
