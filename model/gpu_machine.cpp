@@ -36,7 +36,9 @@ GpuMachine::Impl::Impl(GpuMachine& self_machine, const LaunchModel& launch, std:
       group_waits(journal),
       map_fences(journal),
       remote_accesses(journal),
-      races(journal) {
+      races(journal),
+      held(journal),
+      load_effects(journal) {
   for (size_t i = 0; i < launch.regions.size(); ++i) {
     shadows.emplace_back(journal);
     live_barriers.emplace_back(journal);
@@ -137,6 +139,9 @@ void GpuMachine::Impl::reset() {
   map_fences.forget();
   remote_accesses.forget();
   races.forget();
+  load_effects.forget();
+  load_effects.push_back(0);
+  held.forget();
   found.clear();
   cache_valid = false;
   recorded.clear();
@@ -554,9 +559,14 @@ void GpuMachine::begin_event(ThreadId thread, SiteId site, bool collective) {
   impl_->begin_event(impl_->thread(thread), site);
   impl_->thread(thread).collective = collective;
 }
-ValueTag GpuMachine::load(ThreadId thread, uint32_t lane, Range from, void* to) {
-  return impl_->load(impl_->thread(thread), lane, from, to);
+ValueTag GpuMachine::load(ThreadId thread, uint32_t lane, Range from, void* to, uint32_t followed) {
+  return impl_->load(impl_->thread(thread), lane, from, to, followed);
 }
+uint32_t GpuMachine::follow_load() {
+  impl_->load_effects.push_back(0);
+  return static_cast<uint32_t>(impl_->load_effects.size() - 1);
+}
+void GpuMachine::load_takes_effect(uint32_t followed, LaneMask lanes) { impl_->load_takes_effect(followed, lanes); }
 void GpuMachine::store(ThreadId thread, uint32_t lane, Range to, const void* bytes, ValueTag tag) {
   impl_->store(impl_->thread(thread), lane, to, bytes, tag);
 }

@@ -126,7 +126,10 @@ class GpuMachine final : public Machine {
   // `collective`: an instruction that the warp runs as one, so that its lanes' accesses race in the strict reading alone.
   void begin_event(ThreadId thread, SiteId site, bool collective = false);
   // Copies bytes to `to` and returns what they carry; out of bounds or misaligned accesses are reported and read poison.
-  ValueTag load(ThreadId thread, uint32_t lane, Range from, void* to);
+  // `followed`: a number from follow_load, when races with the load count only if its value takes effect.
+  ValueTag load(ThreadId thread, uint32_t lane, Range from, void* to, uint32_t followed = 0);
+  uint32_t follow_load();
+  void load_takes_effect(uint32_t followed, LaneMask lanes);
   void store(ThreadId thread, uint32_t lane, Range to, const void* bytes, ValueTag tag = ValueTag::kKnown);
   void fence(ThreadId thread, FenceKind kind, Scope scope, SiteId site, Order order = Order::kAcqRel);
   // fence.proxy.tensormap::generic.acquire: copies issued after it read the tensor map in `map` as generic accesses

@@ -215,6 +215,13 @@ struct RawRace {
   uint64_t begin = 0, end = 0;
 };
 
+// A race with a load whose value has not taken effect (yet).
+struct HeldRace {
+  uint32_t load = 0;
+  LaneMask lanes = 0;
+  RawRace race;
+};
+
 struct RemoteAccess {
   uint32_t owner = 0;  // block
   uint32_t component = 0, tick = 0;
@@ -270,6 +277,8 @@ struct GpuMachine::Impl {
   JournaledVector<RemoteAccess> remote_accesses;
   std::vector<BundleId> block_end;  // row kControl: of the block's ended threads; saved by hand
   JournaledVector<RawRace> races;
+  JournaledVector<HeldRace> held;
+  JournaledVector<LaneMask> load_effects;  // by number of a followed load, from 1
 
   // Not journaled: outputs of the last step; what only grows, by `run`; what only reports need.
   std::vector<AgentId> changed, born;
@@ -314,7 +323,7 @@ struct GpuMachine::Impl {
 
   // --- plain_access.cpp
   void begin_event(Thread& t, SiteId site);
-  ValueTag load(Thread& t, uint32_t lane, Range from, void* to);
+  ValueTag load(Thread& t, uint32_t lane, Range from, void* to, uint32_t followed);
   void store(Thread& t, uint32_t lane, Range to, const void* bytes, ValueTag tag);
   void keep_inside(Thread& t, VisibleOp& op);  // a word outside its memory: reported, and nothing happens to it
   bool admit(Thread& t, LaneMask who, Range range, bool write);  // bounds, alignment, barriers, lifetime
@@ -330,6 +339,9 @@ struct GpuMachine::Impl {
   void access(const AccessRecord& access, Range range, const ClockView& view, const void* stored);
   void race(const AccessRecord& now, const AccessRecord& before, const ClockView& view, bool strict, RegionId region);
   bool map_fenced(const Range& read, const AccessRecord& write, const ClockView& view, ClockKind row) const;
+  void add_race(const RawRace& met);
+  bool without_effect(const AccessRecord& access) const;
+  void load_takes_effect(uint32_t followed, LaneMask lanes);
   Cause cause_of(const AccessRecord& now, const AccessRecord& before, const ClockView& view) const;
   bool in_control(const AccessRecord& access, uint32_t component, uint32_t tick) const;
   bool awaited_by_another(const AccessRecord& operation, const AccessRecord& other) const;

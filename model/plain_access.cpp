@@ -58,7 +58,7 @@ void GpuMachine::Impl::touch_barriers(Range range, const FindingSite& site) {
   }
 }
 
-ValueTag GpuMachine::Impl::load(Thread& t, uint32_t lane, Range from, void* to) {
+ValueTag GpuMachine::Impl::load(Thread& t, uint32_t lane, Range from, void* to, uint32_t followed) {
   const LaneMask who = LaneMask{1} << lane;
   if (!admit(t, who, from, false)) {
     std::memset(to, kPoison, from.bytes);
@@ -66,7 +66,9 @@ ValueTag GpuMachine::Impl::load(Thread& t, uint32_t lane, Range from, void* to) 
   }
   if (!live_barriers[index(from.region)].empty()) touch_barriers(from, site_of(t.agent, who, "read", t.site));
   if (recording) record_access(t, AccessMode::kRead, from);
-  access(record_of(t, lane, AccessMode::kRead, from), from, t.clocks.view(pool, lane), nullptr);
+  AccessRecord record = record_of(t, lane, AccessMode::kRead, from);
+  record.load = followed;
+  access(record, from, t.clocks.view(pool, lane), nullptr);
   const ValueTag tag = memory.read(from, to);
   if (tag == ValueTag::kUninitialized && model.report_uninitialized) {
     report(FindingKind::kUninitializedRead, memory.variable_name(from), "the memory was never written",

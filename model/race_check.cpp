@@ -41,6 +41,7 @@ bool conflict(const AccessRecord& a, const AccessRecord& b, const ScopeMap& scop
 // Whether forgetting `old` once `now` is ordered after it loses no race.
 bool as_strong(const AccessRecord& now, const AccessRecord& old) {
   if (now.operation) return false;
+  if (now.load != 0 && now.load != old.load) return false;  // its value may not matter, the other's may
   if (!writes(now.mode) && now.mode != old.mode) return false;
   if (now.unchanged && writes(old.mode) && !old.unchanged) return false;  // a load may race with it and not with this one
   if (now.begin > old.begin && now.end < old.end) return false;
@@ -236,20 +237,59 @@ void GpuMachine::Impl::race(const AccessRecord& now, const AccessRecord& before,
   if (comes_first(met.sides[1], met.sides[0])) std::swap(met.sides[0], met.sides[1]);
   met.cause = cause_of(now, before, view);
   met.strict = strict;
+  if (!strict) {  // without effect so far: the strict reading alone objects
+    AccessRecord open = before;  // its lanes that are in no order with `now`
+    if (before.load != 0) {
+      for_lanes(before.lanes, [&](uint32_t lane) {
+        if (view.at(kGeneric, before.component + lane) >= before.tick) open.lanes &= ~(LaneMask{1} << lane);
+      });
+    }
+    for (const AccessRecord* side : {&now, static_cast<const AccessRecord*>(&open)}) {
+      if (!without_effect(*side)) continue;
+      held.push_back({side->load, side->lanes, {}});
+      met.strict = true;
+    }
+  }
   met.after_race = run.race_seen;
   met.region = region;
   met.begin = std::max(now.begin, before.begin);
   met.end = std::min(now.end, before.end);
   met.variable = memory.variable({region, met.begin, 1});
+  if (met.strict && !strict) {
+    RawRace later = met;
+    later.strict = false;
+    held.edit_back().race = later;
+  }
+  add_race(met);
+}
+
+// No lane's value has taken effect. (A race between two loads is none, so one side at most is followed.)
+bool GpuMachine::Impl::without_effect(const AccessRecord& access) const {
+  return access.load != 0 && (load_effects[access.load] & access.lanes) == 0;
+}
+
+void GpuMachine::Impl::load_takes_effect(uint32_t followed, LaneMask who) {
+  if ((who & ~load_effects[followed]) == 0) return;
+  load_effects.edit(followed) |= who;
+  std::vector<RawRace> due;
+  held.erase_if([&](const HeldRace& one) {
+    const bool takes = one.load == followed && (one.lanes & who) != 0;
+    if (takes) due.push_back(one.race);
+    return takes;
+  });
+  for (const RawRace& met : due) add_race(met);
+}
+
+void GpuMachine::Impl::add_race(const RawRace& met) {
   cache_valid = false;
-  if (!strict) this->now().race_seen = ever_raced = true;
+  if (!met.strict) this->now().race_seen = ever_raced = true;
   for (size_t k = 0; k < races.size(); ++k) {
     const RawRace& known = races[k];
-    if (known.region != region || known.variable != met.variable || known.cause != met.cause) continue;
+    if (known.region != met.region || known.variable != met.variable || known.cause != met.cause) continue;
     if (!same_place(known.sides[0], met.sides[0]) || !same_place(known.sides[1], met.sides[1])) continue;
-    if (known.strict && !strict) {
+    if (known.strict && !met.strict) {
       races.edit(k) = met;
-    } else if (known.strict == strict) {
+    } else if (known.strict == met.strict) {
       RawRace& wider = races.edit(k);
       for (size_t i = 0; i < 2; ++i) {
         if (known.sides[i].agent == met.sides[i].agent) wider.sides[i].lanes |= met.sides[i].lanes;

@@ -30,6 +30,7 @@ struct AccessRecord {
   bool strong = false;
   bool collective = false;   // of an instruction that a warp runs as one
   bool map = false;          // of a tensor map, through its proxy
+  uint32_t load = 0;         // followed: whether its value takes effect decides
   uint8_t element = 0;       // strong by elements of this size; 0: as a whole
   Rmw reduces = Rmw::kNone;  // a reduction without a result
   bool unchanged = false;    // a store that left every byte as it was

@@ -16,9 +16,11 @@ class ControlFlow {
   // Instructions that may follow instruction i; an instruction behind the last stands for the end.
   std::vector<uint32_t> next(uint32_t i) const;
   // The first instruction that every path from `i` to the end passes, i itself excluded; kNone: only the end.
-  // For each instruction the loop nest's outermost cycle that it lies in; kNone: in none.
-  std::vector<uint32_t> cycles() const;
   uint32_t join(uint32_t i) const;
+  // For each instruction the outermost cycle that it lies in; kNone: in none.
+  std::vector<uint32_t> cycles() const;
+  // Behind the stretch of code around i that no branch enters or leaves.
+  uint32_t block_end(uint32_t i) const { return blocks_[block_of_[i]].end; }
   // Whether `reg` may be read at or after instruction i before it is overwritten.
   bool live_before(uint32_t i, uint32_t reg) const;
 

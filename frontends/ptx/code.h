@@ -93,6 +93,7 @@ struct Code {
   FenceKind fence = FenceKind::kThread;
   uint8_t mode = 0;                 // shfl, vote, match: which; shf.wrap; prmt mode
   bool quiet = false;               // branches, hints: may stand in a loop that only polls
+  bool follows = false;             // ld: whether the value takes effect is to be seen (load_values.h)
   bool mild = false;                // notes by itself whether it had an effect that ends a poll
   bool meets = false;               // a barrier of the block, or an instruction that lanes run together
   bool in_round = false;            // ... in a loop with a poll (rounds.h)

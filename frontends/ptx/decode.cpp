@@ -205,6 +205,21 @@ bool Decoder::result_dead(const Operand& operand) const {
   return operand.kind == OperandKind::kRegister && !flow_.live_before(at_ + 1, operand.reg);
 }
 
+bool Decoder::may_go_unused() const {
+  std::vector<uint32_t> values = flow_.writes(at_);
+  const auto holds = [&](uint32_t reg) { return std::find(values.begin(), values.end(), reg) != values.end(); };
+  for (uint32_t i = at_ + 1; i < flow_.block_end(at_); ++i) {
+    const Instruction& next = function_.instructions[i];
+    if (next.predicate != kNone && holds(next.predicate)) return false;
+    const bool uses = std::any_of(flow_.reads(i).begin(), flow_.reads(i).end(), holds);
+    if (!uses) continue;
+    if (flow_.writes(i).empty() && next.predicate == kNone) return false;  // a store, a branch, ...
+    if (next.opcode[0] == "ld" && next.predicate == kNone) return false;   // an address
+    values.insert(values.end(), flow_.writes(i).begin(), flow_.writes(i).end());
+  }
+  return true;
+}
+
 std::vector<uint32_t> Decoder::live_registers() const {
   std::vector<uint32_t> made;
   for (uint32_t reg = 0; reg < function_.registers.size(); ++reg) {

@@ -64,6 +64,9 @@ class Decoder {
   // Of an address that starts at a variable; kGeneric for others.
   MemorySpace symbol_space(const Operand& operand) const;
   bool result_dead(const Operand& operand) const;
+  // Whether a load's value may never take effect: nothing behind it in its stretch of code that runs for certain stores it
+  // or decides by it.
+  bool may_go_unused() const;
   std::vector<uint32_t> live_registers() const;  // before the instruction
   const ControlFlow& flow() const { return flow_; }
   const Function& function() const { return function_; }

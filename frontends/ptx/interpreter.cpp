@@ -17,6 +17,7 @@ void Interpreter::reset(GpuMachine& machine) {
   gave_up_ = false;
   opaque_stored_ = false;
   stamp_ = 0;
+  load_values_.reset();
   uninitialized_.clear();
   reported_.clear();
   const Shape& shape = kernel_.shape;
@@ -37,6 +38,7 @@ void Interpreter::start(uint32_t block, uint32_t number, uint32_t first) {
   const uint32_t lanes = std::min(32U, kernel_.shape.threads() - number * 32);
   warp.all = lanes == 32 ? ~0U : (1U << lanes) - 1;
   warp.exited = 0;
+  warp.loads = &load_values_;
   warp.ended.fill(kNoSite);
   warp.cluster_phase.fill(kNone);
   if (warp.fresh.empty()) {
@@ -219,6 +221,7 @@ Interpreter::Place Interpreter::place(const Fragment& fragment, MemorySpace spac
 
 bool Interpreter::takes_effect(Fragment& fragment, const Code& code, const Source& source, LaneMask active, const char* use) {
   if (source.slot == kNone) return true;
+  note_effect(*fragment.warp, source, active);
   Slot& slot = fragment.warp->slots[source.slot];
   const LaneMask uninitialized = slot.uninitialized & active;
   if (uninitialized != 0) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "frontends/ptx/code.h"
+#include "frontends/ptx/load_values.h"
 #include "model/gpu_machine.h"
 
 namespace warpcheck::ptx {
@@ -24,6 +25,8 @@ struct Slot {
   std::array<uint64_t, 32> lane{};
   LaneMask uninitialized = 0, opaque = 0;
   SiteId origin = kNoSite;  // the load that the uninitialized lanes came from
+  LaneMask followed = 0;    // lanes whose values come from loads that are followed:
+  LoadNode loads = 0;       // these
 };
 
 struct Warp {
@@ -35,6 +38,7 @@ struct Warp {
   std::array<uint32_t, 32> cluster_phase{};  // of each lane's last barrier.cluster.arrive
   std::vector<Slot> slots;
   std::vector<Slot> fresh;  // as a run begins
+  LoadValues* loads = nullptr;
   std::vector<std::vector<uint8_t>> local;  // .local memory of each lane; empty if the kernel has none
 };
 
@@ -140,6 +144,14 @@ class Interpreter final : public ThreadBodies {
   // The run means nothing from here on (a trap, something unsupported): this fragment ends, others where they next resume.
   void give_up(Fragment& fragment);
   bool gave_up() const { return gave_up_; }
+  // Races with the loads that these lanes' values come from count.
+  void note_effect(const Warp& warp, const Source& source, LaneMask active) {
+    if (source.slot == kNone) return;
+    const Slot& slot = warp.slots[source.slot];
+    const LaneMask lanes = slot.followed & active;
+    if (lanes != 0) load_values_.each(slot.loads, [&](uint32_t load) { machine_->load_takes_effect(load, lanes); });
+  }
+  LoadValues& load_values() { return load_values_; }
   void note_opaque_store() { opaque_stored_ = true; }
   // A value is stored: uninitialized lanes are reported, opaque ones returned; those stay opaque in memory, without a word.
   LaneMask stored(Fragment& fragment, const Code& code, const Source& source, LaneMask active);
@@ -184,6 +196,7 @@ class Interpreter final : public ThreadBodies {
   std::set<std::pair<SiteId, FindingKind>> reported_;
   bool opaque_stored_ = false;
   uint64_t stamp_ = 0;
+  LoadValues load_values_;
   bool gave_up_ = false;              // something unsupported was reached: the run means nothing from there on
 };
 
@@ -198,8 +211,14 @@ void each_lane(LaneMask lanes, F&& f) {
 }
 
 // Tags of the result: those of the sources, in the lanes that were written.
-inline void mark(Warp& warp, uint32_t to, LaneMask lanes, LaneMask uninitialized, LaneMask opaque, SiteId origin) {
+inline void mark(Warp& warp, uint32_t to, LaneMask lanes, LaneMask uninitialized, LaneMask opaque, SiteId origin,
+                 LaneMask followed = 0, LoadNode loads = 0) {
   Slot& slot = warp.slots[to];
+  slot.followed &= ~lanes;
+  if ((followed & lanes) != 0) {
+    slot.loads = slot.followed == 0 ? loads : warp.loads->join(slot.loads, loads);
+    slot.followed |= followed & lanes;
+  }
   slot.uninitialized = (slot.uninitialized & ~lanes) | (uninitialized & lanes);
   slot.opaque = (slot.opaque & ~lanes) | (opaque & lanes);
   if ((uninitialized & lanes) != 0) slot.origin = origin;

@@ -52,6 +52,8 @@ class Values {
 struct Tags {
   LaneMask uninitialized = 0, opaque = 0;
   SiteId origin = kNoSite;
+  LaneMask followed = 0;
+  LoadNode loads = 0;
 
   void add(const Warp& warp, const Source& source) {
     if (source.slot == kNone) return;
@@ -59,8 +61,12 @@ struct Tags {
     uninitialized |= slot.uninitialized;
     opaque |= slot.opaque;
     if (slot.uninitialized != 0) origin = slot.origin;
+    if (slot.followed != 0) {
+      followed |= slot.followed;
+      loads = warp.loads->join(loads, slot.loads);
+    }
   }
-  void set(Warp& warp, uint32_t to, LaneMask lanes) const { mark(warp, to, lanes, uninitialized, opaque, origin); }
+  void set(Warp& warp, uint32_t to, LaneMask lanes) const { mark(warp, to, lanes, uninitialized, opaque, origin, followed, loads); }
 };
 
 // to[0] = Op::apply(from[0], ..., from[N - 1]), all of type T.

@@ -22,9 +22,11 @@ class Load {
         bytes_(static_cast<uint32_t>(code.bytes * code.to_vector.size())) {}
 
   void run(LaneMask active) {
+    if (code_.follows) load_ = interpreter_.machine().follow_load();
     each_lane(active, [&](uint32_t lane) { one(lane); });
+    const LoadNode node = load_ == 0 ? 0 : interpreter_.load_values().leaf(load_);
     for (size_t i = 0; i < code_.to_vector.size(); ++i) {
-      mark(warp_, code_.to_vector[i], active, uninitialized_[i], opaque_[i], code_.site);
+      mark(warp_, code_.to_vector[i], active, uninitialized_[i], opaque_[i], code_.site, node == 0 ? 0 : active, node);
     }
   }
 
@@ -53,7 +55,7 @@ class Load {
     GpuMachine& machine = interpreter_.machine();
     if (!begun_) machine.begin_event(fragment_.thread, code_.site);
     begun_ = true;
-    const ValueTag tag = machine.load(fragment_.thread, lane, range, buffer_.data());
+    const ValueTag tag = machine.load(fragment_.thread, lane, range, buffer_.data(), load_);
     if (tag == ValueTag::kKnown) return;
     for (size_t i = 0; i < code_.to_vector.size(); ++i) {
       if (tag == ValueTag::kOpaque) opaque_[i] |= 1U << lane;
@@ -75,6 +77,7 @@ class Load {
   Warp& warp_;
   const uint32_t bytes_;
   bool begun_ = false;
+  uint32_t load_ = 0;
   std::array<uint8_t, kMostBytes> buffer_{};
   std::array<LaneMask, kMostBytes> uninitialized_{}, opaque_{};  // of each element
 };
@@ -266,6 +269,7 @@ void decode_load(Decoder& decoder, Modifiers& modifiers, Code& code) {
   if (code.strong) code.live = decoder.live_registers();
   code.quiet = code.space == MemorySpace::kParam;
   code.mild = !code.strong && code.space != MemorySpace::kLocal;
+  code.follows = !code.strong && code.space != MemorySpace::kLocal && code.space != MemorySpace::kParam && decoder.may_go_unused();
   code.control = code.strong ? run_strong_load : run_load;
 }
 

@@ -89,6 +89,8 @@ void select(Warp& warp, const Code& code, LaneMask lanes) {
   tags.uninitialized |= chosen.uninitialized & ~first;
   tags.opaque |= chosen.opaque & ~first;
   if (chosen.uninitialized != 0) tags.origin = chosen.origin;
+  tags.followed = (tags.followed & first) | (chosen.followed & ~first);
+  tags.loads = warp.loads->join(tags.loads, chosen.loads);
   tags.add(warp, code.from[2]);
   auto& to = warp.slots[code.to[0]].lane;
   each_lane(lanes, [&](uint32_t lane) { to[lane] = (first >> lane & 1) != 0 ? a[lane] : b[lane]; });

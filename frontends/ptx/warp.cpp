@@ -193,6 +193,8 @@ ObjectId rendezvous(Interpreter& interpreter, const Fragment& fragment, const Co
 }
 
 Flow finish(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask members) {
+  for (const Source& source : code.from) interpreter.note_effect(*fragment.warp, source, members);
+  for (const Source& source : code.from_vector) interpreter.note_effect(*fragment.warp, source, members);
   if (code.together != nullptr) return code.together(interpreter, fragment, code, members);
   const auto which = static_cast<Collective>(code.mode);
   const bool decides = which >= Collective::kAll && which <= Collective::kBallot;

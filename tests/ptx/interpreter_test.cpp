@@ -265,5 +265,59 @@ TEST(Program, CanBeSharedAmongThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Lane 0 of each block adds one under a lock that thread 0 takes and all learn of behind a barrier.
+std::string block_lock(const std::string& loop_extra) {
+  return ".shared .b32 s; ld.param.u64 %rd0, [out]; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; mov.u32 %r9, 0;\n"
+         "L: bar.sync 0; mov.u32 %r2, 0; @%p1 atom.global.acq_rel.gpu.cas.b32 %r2, [%rd0], 0, 1; @%p1 st.shared.u32 [s], %r2; " + loop_extra +
+         "bar.sync 0; ld.shared.u32 %r3, [s]; setp.ne.u32 %p2, %r3, 0; @%p2 bra L;\n"
+         "ld.global.u32 %r4, [%rd0+4]; add.u32 %r4, %r4, 1; @%p1 st.global.u32 [%rd0+4], %r4; bar.sync 0;\n"
+         "@%p1 atom.global.acq_rel.gpu.exch.b32 %r5, [%rd0], 0; bar.sync 0; ret;";
+}
+
+TEST(Spins, ThroughABarrierOfTheBlockWait) {
+  LaunchSpec spec = launch(64, 2);
+  spec.grid = {2, 1, 1};
+  spec.buffers[0].expect = Contents{{0, 2}};
+  const auto result = check(block_lock(""), spec);
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+  EXPECT_LT(result.executions, 20U);
+  // Lanes that load the counter and never use it race in the strict reading alone.
+  EXPECT_FALSE(result.findings.empty());
+}
+
+TEST(Spins, ThroughABarrierThatNeverEndAreADeadlock) {
+  LaunchSpec spec = launch(64, 2);
+  spec.buffers[0].init.elements[0] = 1;
+  const auto result = check(block_lock(""), spec);
+  const auto deadlocks = errors(result, FindingKind::kDeadlock);
+  ASSERT_EQ(deadlocks.size(), 1U) << describe(result);
+  EXPECT_NE(deadlocks[0].message.find("waits for global out[0"), std::string::npos) << deadlocks[0].message;
+}
+
+TEST(Spins, OfAVoteWait) {
+  // Lane 0 polls, a vote tells the others.
+  const std::string body = "ld.param.u64 %rd0, [out]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 bra W; setp.eq.u32 %p2, %r1, 0;\n"
+                           "L: mov.u32 %r2, 1; @%p2 ld.acquire.gpu.global.u32 %r2, [%rd0]; setp.eq.u32 %p3, %r2, 0; vote.sync.any.pred %p4, %p3, -1; @%p4 bra L; ret;\n"
+                           "W: setp.eq.u32 %p5, %r1, 32; @%p5 st.release.gpu.global.u32 [%rd0], 1; ret;";
+  const auto result = check(body, launch(64, 2));
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+  EXPECT_LT(result.executions, 10U);
+}
+
+TEST(Values, ALoadThatRacesCountsWhenItsValueTakesEffect) {
+  const std::string race = ".shared .b32 s[64]; mov.u32 %r1, %tid.x; mov.u32 %r2, s; setp.eq.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r1, 0; ld.param.u64 %rd0, [out];\n"
+                           "@%p1 st.shared.u32 [s], 5; ld.shared.u32 %r3, [s]; add.u32 %r4, %r3, 1;";
+  const auto unused = check(race + " ret;", launch(64, 64));
+  EXPECT_EQ(unused.verdict, Verdict::kVerified) << describe(unused);
+  EXPECT_FALSE(unused.findings.empty());
+  const auto own = check(race + " @%p1 st.global.u32 [%rd0], %r4; ret;", launch(64, 64));
+  EXPECT_EQ(own.verdict, Verdict::kVerified) << describe(own);
+  for (const char* use : {" mul.wide.u32 %rd1, %r1, 4; add.s64 %rd0, %rd0, %rd1; @%p2 st.global.u32 [%rd0], %r4; ret;", " setp.eq.u32 %p3, %r4, 0; @%p3 ret; ret;",
+                          " bar.sync 0; and.b32 %r5, %r4, 4; @%p2 add.u32 %r5, %r5, %r2; @%p2 ld.shared.u32 %r6, [%r5]; ret;"}) {
+    const auto used = check(race + use, launch(64, 64));
+    EXPECT_FALSE(errors(used, FindingKind::kRace).empty()) << use << describe(used);
+  }
+}
+
 }  // namespace
 }  // namespace warpcheck::ptx

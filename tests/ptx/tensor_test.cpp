@@ -220,7 +220,7 @@ const std::string kSmallCopy = "mov.u32 %r1, tile; mad.lo.u32 %r2, %r30, 4, %r1;
                                "setp.eq.u32 %p1, %r30, 0; @%p1 mbarrier.init.shared.b64 [bar], COUNT; bar.sync 0;\n"
                                "cp.async.ca.shared.global [%r2], [%rd6], 4; ARRIVE\n"
                                "W: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra W;\n"
-                               "xor.b32 %r3, %r30, 63; mad.lo.u32 %r3, %r3, 4, %r1; ld.shared.u32 %r4, [%r3]; ret;";
+                               "xor.b32 %r3, %r30, 63; mad.lo.u32 %r3, %r3, 4, %r1; ld.shared.u32 %r4, [%r3]; st.shared.u32 [%r2+1024], %r4; ret;";
 
 std::string small_copy(const std::string& count, const std::string& arrive) {
   std::string text = kSmallCopy;
