@@ -1,5 +1,6 @@
 #include "explorer/explore.h"
 
+#include "explorer/apart.h"
 #include "explorer/frontier.h"
 #include "explorer/search.h"
 #include "explorer/tally.h"
@@ -27,6 +28,7 @@ const char* name(Verdict verdict) {
 }
 
 ExploreResult explore(const Program& program, const ExploreOptions& options) {
+  if (!options.exact_counts && program.parts() > 1) return explore_apart(program, options);
   Tally tally(options);
   const unsigned workers = options.workers == 0 ? available_workers() : options.workers;
   Frontier frontier(workers);

@@ -54,6 +54,7 @@ struct ExploreOptions {
   unsigned workers = 1;            // OS threads; 0: all cores
   bool keep_going = false;         // go on after the first violation
   bool strict = false;             // strict findings count as violations
+  bool exact_counts = true;        // false: what shares nothing may be explored apart (explorer/apart.h)
   uint64_t max_executions = 0;     // 0: unbounded
   uint64_t max_steps = 1'000'000;  // visible steps of one execution; a longer one is cut and reported as `limit`
   double max_seconds = 0;          // 0: unbounded
@@ -79,8 +80,10 @@ struct ExploreResult {
   uint32_t max_depth = 0;
   bool complete = false;    // the search ran to its end
   std::vector<std::string> bounds_hit;
+  std::vector<std::string> merged;  // why there are fewer executions than traces, a sentence each
   std::vector<FoundFinding> findings;  // distinct; a finding is strict only if it is strict wherever it was shown
   std::vector<bool> reached;           // by SiteId
+  Footprints footprints;               // of a confined program
   unsigned workers = 1;
   double seconds = 0;
 };

@@ -29,7 +29,7 @@ void Search::run(const Task& task, Frontier& frontier) {
     end_execution(extend());
   } while (backtrack());
   if (reversals_.gave_up()) tally_.note_bound("the condition of a wait has too many states to try");
-  tally_.note_reached(machine_->reached());
+  tally_.note_reached(*machine_);
   set_check_context(nullptr, nullptr);
 }
 

@@ -29,16 +29,16 @@ bool canonically_before(const FoundFinding& a, const FoundFinding& b) {
   return a.finding.message < b.finding.message;
 }
 
+bool is_violation(const Finding& finding, const ExploreOptions& options) {
+  return !makes_incomplete(finding.kind) && (!finding.strict || options.strict);
+}
+
 }  // namespace
 
 Tally::Tally(const ExploreOptions& options) : options_(options) {}
 
 double Tally::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
-bool Tally::is_violation(const Finding& finding) const {
-  return !makes_incomplete(finding.kind) && (!finding.strict || options_.strict);
 }
 
 void Tally::add(const Ended& ended) {
@@ -66,7 +66,7 @@ void Tally::add(const Ended& ended) {
 
 void Tally::add_finding(const Finding& finding, const std::function<Schedule()>& schedule) {
   if (finding.kind == FindingKind::kRace && !finding.strict) race_seen_ = true;
-  if (is_violation(finding) && !options_.keep_going) stop_ = true;
+  if (is_violation(finding, options_) && !options_.keep_going) stop_ = true;
   for (FoundFinding& known : result_.findings) {
     if (!same_but_for_strictness(known.finding, finding)) continue;
     if (known.finding.strict && !finding.strict) {
@@ -112,8 +112,10 @@ void Tally::note_bound(const std::string& bound) {
   bounds_.insert(bound);
 }
 
-void Tally::note_reached(const std::vector<bool>& reached) {
+void Tally::note_reached(const Machine& machine) {
+  const std::vector<bool>& reached = machine.reached();
   const std::lock_guard lock(mutex_);
+  result_.footprints.add(machine.footprints());
   if (result_.reached.size() < reached.size()) result_.reached.resize(reached.size());
   for (size_t i = 0; i < reached.size(); ++i) {
     if (reached[i]) result_.reached[i] = true;
@@ -127,17 +129,21 @@ ExploreResult Tally::result() {
   result.seconds = seconds();
   result.bounds_hit.assign(bounds_.begin(), bounds_.end());
   result.complete = bounds_.empty() && !stop_;
+  settle(result, options_);
+  return result;
+}
+
+void settle(ExploreResult& result, const ExploreOptions& options) {
   std::sort(result.findings.begin(), result.findings.end(), canonically_before);
   const auto any = [&](auto holds) {
     return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& f) { return holds(f.finding); });
   };
   const bool hidden = any([](const Finding& f) { return makes_incomplete(f.kind); });
-  if (any([&](const Finding& f) { return is_violation(f); })) {
+  if (any([&](const Finding& f) { return is_violation(f, options); })) {
     result.verdict = Verdict::kViolation;
   } else {
     result.verdict = result.complete && !hidden ? Verdict::kVerified : Verdict::kIncomplete;
   }
-  return result;
 }
 
 }  // namespace warpcheck

@@ -47,7 +47,7 @@ class Tally {
   bool race_seen() const { return race_seen_; }
 
   void note_bound(const std::string& bound);
-  void note_reached(const std::vector<bool>& reached);
+  void note_reached(const Machine& machine);  // what it reached and touched
 
   // Of a worker that waits.
   void report_progress();
@@ -56,7 +56,6 @@ class Tally {
 
  private:
   void add_finding(const Finding& finding, const std::function<Schedule()>& schedule);
-  bool is_violation(const Finding& finding) const;
   void report_progress(uint32_t depth);
   double seconds() const;
 
@@ -71,5 +70,8 @@ class Tally {
   std::set<std::string> bounds_;
   double last_progress_ = 0;
 };
+
+// Orders the findings of a result whose `complete` is known, and gives its verdict.
+void settle(ExploreResult& result, const ExploreOptions& options);
 
 }  // namespace warpcheck

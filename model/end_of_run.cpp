@@ -12,6 +12,15 @@ void GpuMachine::Impl::finish() {
   const bool deadlocked = std::any_of(alive.begin(), alive.end(), [&](AgentId id) {
     return agents[index(id)].transition.status == Transition::Status::kBlocked;
   });
+  // A blocked thread would read the word that it waits for.
+  for (const AgentId id : alive) {
+    if (confined_to.empty()) break;
+    const Operation& op = agents[index(id)].transition.op;
+    if (agents[index(id)].transition.status != Transition::Status::kBlocked || op.object == kNoObject) continue;
+    const Object& o = object(op.object);
+    if (o.sort != ObjectSort::kGranule) continue;
+    note_footprint(threads[agents[index(id)].index].block, AccessMode::kRead, {o.region, o.offset + op.begin, op.size});
+  }
   // A run that was cut short, at something unsupported or a limit, waits for what would have come: that says nothing.
   const bool cut_short =
       std::any_of(found.begin(), found.end(), [](const Finding& f) { return makes_incomplete(f.kind); });

@@ -164,6 +164,10 @@ void GpuMachine::Impl::reset() {
   uint32_t base = 0;
   for (uint32_t s = 0; s < model.threads.size(); ++s) {
     const ThreadSpec& spec = model.threads[s];
+    if (!runs(spec.block)) {
+      base += spec.lanes;
+      continue;
+    }
     Thread& t = threads[base];
     t.id = ThreadId{base};
     t.block = spec.block;
@@ -181,7 +185,7 @@ void GpuMachine::Impl::reset() {
   }
   // Threads run in order; those that others split off run right after.
   for (base = 0; const ThreadSpec& spec : model.threads) {
-    run_thread(ThreadId{base});
+    if (runs(spec.block)) run_thread(ThreadId{base});
     base += spec.lanes;
   }
 }
@@ -361,6 +365,16 @@ Journal& GpuMachine::journal() { return impl_->journal; }
 void GpuMachine::forbid_rewind() {
   impl_->rewindable = false;
   impl_->journal.stop();
+}
+void GpuMachine::confine(const std::vector<bool>& clusters) {
+  CHECK(clusters.size() == impl_->model.blocks / impl_->scopes.blocks_per_cluster);
+  impl_->confined_to = clusters;
+  impl_->footprints.parts.resize(clusters.size());
+}
+const Footprints& GpuMachine::footprints() const { return impl_->footprints; }
+bool GpuMachine::confined() const { return !impl_->confined_to.empty(); }
+void GpuMachine::note_unmet(Range range) {
+  Footprint::note(impl_->footprints.unmet, index(range.region), range.offset, range.offset + range.bytes);
 }
 void GpuMachine::set_checking(bool on) { impl_->checking = on; }
 void GpuMachine::set_recording(bool on) { impl_->recording = on; }

@@ -121,6 +121,8 @@ class GpuMachine final : public Machine {
   SiteId site_of(AgentId agent) const override;
   uint64_t fingerprint() const override;
   const std::vector<bool>& reached() const override;
+  void confine(const std::vector<bool>& clusters) override;
+  const Footprints& footprints() const override;
 
   // --- the thread API: plain, acts at once. One call of begin_event an instruction, before its accesses.
   // `collective`: an instruction that the warp runs as one, so that its lanes' accesses race in the strict reading alone.
@@ -187,6 +189,9 @@ class GpuMachine final : public Machine {
   std::span<const uint8_t> bytes(RegionId region) const;      // current contents
   bool initialized(RegionId region, uint64_t offset) const;
   std::string range_name(Range range) const;                  // "shared ring[0..31]"
+  // Whether only some clusters run: then final memory that differs from what is expected is noted here, not reported.
+  bool confined() const;
+  void note_unmet(Range range);
 
   struct Impl;  // gpu_machine_impl.h
 

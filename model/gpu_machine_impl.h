@@ -261,6 +261,8 @@ struct GpuMachine::Impl {
   std::vector<std::vector<ObjectId>> granules;  // by region and number
   std::vector<bool> reached;
   bool ever_raced = false;
+  std::vector<bool> confined_to;  // by cluster; empty: all run, and no footprints are kept
+  Footprints footprints;
 
   // This run.
   BundlePool pool;
@@ -337,6 +339,8 @@ struct GpuMachine::Impl {
   AccessRecord record_of(Thread& t, uint32_t lane, AccessMode mode, Range range);
   AccessRecord record_of(AsyncOp& op, uint32_t tick, AccessMode mode, Range range, bool async);
   void access(const AccessRecord& access, Range range, const ClockView& view, const void* stored);
+  void note_footprint(uint32_t block, AccessMode mode, Range range);
+  bool runs(uint32_t block) const { return confined_to.empty() || confined_to[block / scopes.blocks_per_cluster]; }
   void race(const AccessRecord& now, const AccessRecord& before, const ClockView& view, bool strict, RegionId region);
   bool map_fenced(const Range& read, const AccessRecord& write, const ClockView& view, ClockKind row) const;
   void add_race(const RawRace& met);

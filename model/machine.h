@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "model/finding.h"
+#include "model/footprint.h"
 #include "model/operation.h"
 
 namespace warpcheck {
@@ -87,6 +88,11 @@ class Machine {
 
   // Sites that ran in some run of this machine so far, by SiteId.
   virtual const std::vector<bool>& reached() const = 0;
+
+  // Optional, for programs with several parts. From the next reset on only the threads of the given parts run, and the
+  // machine keeps the footprint of each; what the launch expects of final memory is then noted instead of judged.
+  virtual void confine(const std::vector<bool>& parts);
+  virtual const Footprints& footprints() const;
 };
 
 class Program {
@@ -99,6 +105,8 @@ class Program {
   virtual std::vector<SiteId> instructions() const { return {}; }
   // What a verdict rests on, one sentence each ("float values of ex2.approx are opaque").
   virtual std::vector<std::string> assumptions() const { return {}; }
+  // Groups of threads that can meet in global memory only, and only in ways that a footprint tells: clusters.
+  virtual uint32_t parts() const { return 1; }
 };
 
 // Bad input from a user: a launch file, PTX text, an option. Caught once, exit code 2. `what()` is the whole line:

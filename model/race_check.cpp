@@ -128,6 +128,7 @@ AccessRecord GpuMachine::Impl::record_of(AsyncOp& op, uint32_t tick, AccessMode 
 
 void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockView& view, const void* stored) {
   const bool check = checking || ever_raced;
+  if (!confined_to.empty()) note_footprint(now.block, now.mode, range);
   const Space space = memory.spec(range.region).space;
   const ClockKind kind = kind_of(now, space);
   const ClockKind strict_kind = pool.strict_kept() ? strict_twin(kind) : kind;
@@ -194,6 +195,14 @@ bool GpuMachine::Impl::map_fenced(const Range& read, const AccessRecord& write, 
     if (view.at(kind, fence.component) < fence.tick) return false;
     return all_stamps(write, [&](uint32_t component) { return pool.row(fence.bundle, kind)[component] >= write.tick; });
   });
+}
+
+void GpuMachine::Impl::note_footprint(uint32_t block, AccessMode mode, Range range) {
+  if (memory.spec(range.region).space != Space::kGlobal) return;
+  Footprint& part = footprints.parts[block / scopes.blocks_per_cluster];
+  const uint64_t end = range.offset + range.bytes;
+  if (mode != AccessMode::kRead) part.note_write(index(range.region), range.offset, end);
+  if (mode != AccessMode::kWrite) part.note_read(index(range.region), range.offset, end);
 }
 
 bool GpuMachine::Impl::in_control(const AccessRecord& access, uint32_t component, uint32_t tick) const {

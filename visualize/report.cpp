@@ -225,6 +225,7 @@ std::string verdict_report(const RunSummary& summary) {
   }
   if (!summary.bounds_hit.empty()) result += fmt::format("      ended by: {}\n", list(summary.bounds_hit));
   for (const std::string& what : summary.unsupported) result += fmt::format("      {}\n", what);
+  for (const std::string& what : summary.merged) result += fmt::format("      merged: {}\n", what);
   for (const std::string& what : summary.assumptions) result += fmt::format("      assumes: {}\n", what);
   if (summary.warnings != 0) {
     result += fmt::format("      {} by the strict reading alone\n", counted(summary.warnings, "warning"));

@@ -20,7 +20,7 @@ struct RunSummary {
   uint64_t executions = 0, findings = 0, warnings = 0;
   uint64_t ran = 0, of = 0;               // memory and barrier instructions
   std::vector<SourceLine> not_reached;
-  std::vector<std::string> assumptions, unsupported, bounds_hit;
+  std::vector<std::string> assumptions, unsupported, bounds_hit, merged;
 };
 
 // Where a finding was met and where its files are.

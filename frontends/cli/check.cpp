@@ -41,6 +41,7 @@ ExploreOptions explore_options(const CheckOptions& options, const std::atomic<bo
   explore.workers = options.workers;
   explore.keep_going = options.keep_going;
   explore.strict = options.strict;
+  explore.exact_counts = options.exact_counts;
   explore.max_executions = options.max_executions;
   explore.max_steps = options.max_steps;
   explore.max_seconds = options.max_seconds;

@@ -61,7 +61,7 @@ void add_search_flags(CLI::App& check, CheckOptions& options) {
           "none, sleep, source or optimal (default)")
       ->check(CLI::IsMember({"none", "sleep", "source", "optimal"}))
       ->group(group);
-  check.add_flag("--exact-counts", options.exact_counts, "Never merge traces (no search here does)")->group(group);
+  check.add_flag("--exact-counts", options.exact_counts, "Count every trace: explore nothing apart")->group(group);
   check.add_flag("--plain-steps", options.plain_steps, "Each plain access is a step of its own")->group(group);
   check.add_option("--max-executions", options.max_executions, "Stop after so many executions")->group(group);
   check.add_option("--max-steps", options.max_steps, "Cut executions longer than so many steps (default 1000000)")

@@ -20,7 +20,7 @@ struct CheckOptions {
   ptx::LaunchFlags launch;
   std::string out = ".";              // folder of counterexamples and graphs
   bool json = false, strict = false, keep_going = false;
-  bool exact_counts = false;          // nothing here merges traces, so that counts are exact anyway
+  bool exact_counts = false;          // else clusters that share nothing are explored apart
   bool plain_steps = false;           // each plain access is a step of its own
   unsigned workers = 0;               // 0: all cores
   Reduction reduction = Reduction::kOptimal;

@@ -68,6 +68,7 @@ RunSummary summarize(const Kernel& kernel, const CheckOptions& options, const Ex
   summary.executions = result.executions;
   summary.assumptions = program.assumptions();
   summary.bounds_hit = result.bounds_hit;
+  summary.merged = result.merged;
   for (const FoundFinding& found : result.findings) {
     if (found.finding.kind == FindingKind::kUnsupported) {
       add_once(summary.unsupported, with_place(program, found.finding));
@@ -114,7 +115,7 @@ Json result_json(const Kernel& kernel, const CheckOptions& options, const Explor
                {"max_depth", result.max_depth},
                {"complete", result.complete},
                {"bounds_hit", summary.bounds_hit},
-               {"merged", Json::array()},
+               {"merged", summary.merged},
                {"unsupported", summary.unsupported},
                {"reached", {{"ran", summary.ran}, {"of", summary.of}, {"not", not_reached}}},
                {"assumptions", summary.assumptions},

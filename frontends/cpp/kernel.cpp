@@ -161,6 +161,12 @@ std::unique_ptr<Machine> Kernel::make_machine() const {
   return launch_->machine();
 }
 
+// Clusters meet in global memory only.
+uint32_t Kernel::parts() const {
+  std::call_once(launch_->sealed, [this] { launch_->seal(); });
+  return launch_->model.blocks / std::max(1U, launch_->model.blocks_per_cluster);
+}
+
 std::string Kernel::name() const { return launch_->name; }
 Site Kernel::site(SiteId id) const { return launch_->sites.site(id); }
 

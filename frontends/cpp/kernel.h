@@ -117,6 +117,7 @@ class Kernel final : public Program {
 
   // --- Program
   std::unique_ptr<Machine> make_machine() const override;
+  uint32_t parts() const override;
   std::string name() const override;
   Site site(SiteId id) const override;
   std::vector<std::string> assumptions() const override;

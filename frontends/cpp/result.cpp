@@ -13,6 +13,7 @@ CheckResult check(const Kernel& kernel, const ExploreOptions& options) {
                      .events = explored.events,
                      .complete = explored.complete,
                      .bounds_hit = std::move(explored.bounds_hit),
+                     .merged = std::move(explored.merged),
                      .seconds = explored.seconds};
   for (FoundFinding& found : explored.findings) {
     Finding& finding = found.finding;

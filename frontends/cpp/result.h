@@ -40,7 +40,7 @@ struct CheckResult {
   uint64_t blocked = 0;     // runs that ended in a sleep set: 0 under the optimal reduction
   uint64_t events = 0;
   bool complete = false;
-  std::vector<std::string> bounds_hit;
+  std::vector<std::string> bounds_hit, merged;
   double seconds = 0;
 
   bool verified() const { return verdict == Verdict::kVerified; }

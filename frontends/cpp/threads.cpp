@@ -272,6 +272,10 @@ void CppThreads::end_of_run(GpuMachine& machine, bool deadlocked) {
     const std::span<const uint8_t> found = machine.bytes(region).subspan(expected.place.offset);
     for (size_t at = 0; at < expected.values.size(); at += expected.element_bytes) {
       if (std::memcmp(&found[at], &expected.values[at], expected.element_bytes) == 0) continue;
+      if (machine.confined()) {
+        machine.note_unmet({region, expected.place.offset + at, expected.element_bytes});
+        continue;
+      }
       int64_t is = 0, should = 0;
       if (expected.element_bytes <= sizeof is) {
         std::memcpy(&is, &found[at], expected.element_bytes);

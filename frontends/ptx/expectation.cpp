@@ -59,6 +59,10 @@ void ExpectedBuffers::check(GpuMachine& machine, bool opaque_stored) const {
       const uint64_t expected = cut(*buffer.expect->elements[i], buffer.type);
       const bool known = machine.initialized(RegionId{region}, at);
       if (known && same(found, expected, buffer)) continue;
+      if (machine.confined()) {
+        machine.note_unmet({RegionId{region}, at, buffer.type.bytes});
+        continue;
+      }
       Finding finding;
       finding.kind = opaque_stored ? FindingKind::kUnsupported : FindingKind::kWrongResult;
       finding.object = fmt::format("global {}[{}]", buffer.name, i);

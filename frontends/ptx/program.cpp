@@ -47,6 +47,15 @@ class PtxProgram final : public Program {
 
   std::string name() const override { return std::string(entry_.name); }
 
+  // Clusters meet in global memory only, unless one may take over another's work or awaits another grid.
+  uint32_t parts() const override {
+    const auto reaches_out = [](const Instruction& i) {
+      return i.opcode[0] == "clusterlaunchcontrol" || i.opcode[0] == "griddepcontrol";
+    };
+    const bool alone = std::any_of(entry_.instructions.begin(), entry_.instructions.end(), reaches_out);
+    return alone || !spec_.before.empty() ? 1 : model_.blocks / std::max(1U, model_.blocks_per_cluster);
+  }
+
   Site site(SiteId id) const override {
     if (index(id) < entry_.instructions.size()) return site_of(module_, entry_.instructions[index(id)]);
     return {"exit", {module_.file, entry_.line}, {}};
