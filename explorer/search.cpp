@@ -38,6 +38,7 @@ void Search::run(const Task& task, Frontier& frontier) {
 // Races of the prefix are not settled: what lies behind them is new.
 void Search::start(const Task& task) {
   execution_.clear();
+  enabled_before_.clear();
   sleep_.clear();
   tree_.clear();
   reversals_.clear();
@@ -179,6 +180,7 @@ void Search::choose_branches() {
 
 void Search::push(const Event& event) {
   ++steps_;
+  enabled_before_.push_back(enabled_.empty() ? 0 : enabled_.front());
   execution_.push(event);
   for (AgentId agent : machine_->born()) execution_.bear(agent);
   track(machine_->changed());
@@ -190,6 +192,8 @@ void Search::pop() {
   execution_.pop();
   sleep_.pop();
   nodes_.pop_back();
+  enabled_.front() = enabled_before_.back();
+  enabled_before_.pop_back();
 }
 
 void Search::track_all() {
@@ -413,7 +417,7 @@ void Search::replay(EventIndex size) {
   }
   step_again(at, size);
   machine_->set_checking(true);
-  track_all();
+  if (enabled_.size() > 1) track_all();  // of more agents than pop() knows
 }
 
 void Search::step_again(EventIndex from, EventIndex to) {

@@ -102,6 +102,7 @@ class Search {
   Reversals reversals_;
   Sequence sequence_;
   std::vector<uint64_t> enabled_;  // by agent, a bit each
+  std::vector<uint64_t> enabled_before_;  // its first word before each event
   EventIndex root_ = 0, origin_ = 0;
   std::vector<Frozen> frozen_;
   Frontier* frontier_ = nullptr;

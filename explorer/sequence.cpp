@@ -66,6 +66,11 @@ ObjectState* Sequence::fold_of(ObjectId object) {
 const Event* Sequence::remake(const Event& event, ObjectState& state) {
   if (made_count_ == made_.size()) made_.emplace_back();
   Event& made = made_[made_count_++];
+  if (event.op.kind == OpKind::kLoad && event.op.predicate == nullptr) {  // reads whatever there is
+    made = event;
+    made.before = state;
+    return &made;
+  }
   const Outcome outcome = evaluate(event.op, state);
   made = predicted(event.agent, event.op, state, outcome);
   made.choice = event.choice;

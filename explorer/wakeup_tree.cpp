@@ -106,11 +106,12 @@ WakeupTree::Inserted WakeupTree::insert_below_each(BranchId first, const Sequenc
 }
 
 WakeupTree::Inserted WakeupTree::insert(BranchId node, Sequence& sequence, const ChoicesAsleep& choices_asleep) {
+  static const ChoicesAsleep kNobody;
   const bool stands_for_all = sequence.stands_for_all();
   Inserted result{false, true};
   for (bool top = true;; top = false) {
     Initial initial = Initial::kNo;
-    const BranchId child = matching_child(node, sequence, top ? choices_asleep : ChoicesAsleep(), &initial);
+    const BranchId child = matching_child(node, sequence, top ? choices_asleep : kNobody, &initial);
     if (child == kNoBranch) break;
     if (initial != Initial::kInKept) result.settled = false;
     const Operation op = branches_[child].op;

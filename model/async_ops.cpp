@@ -267,7 +267,7 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
     return;
   }
   while (o.phases.size() <= outcome.phase) o.phases.emplace_back(journal);
-  ReleaseList& list = o.phases.edit(outcome.phase);
+  ReleaseList& list = o.phases.held(outcome.phase);
   if (recording) list.sources.push_back(static_cast<uint32_t>(recorded.size() - 1));
   list.completions.push_back({op.component, kCompleteTick, op.issuer, false});
   if (op.copy.tracks) {  // whoever observes the phase sees what the copies wrote, through the generic proxy

@@ -29,7 +29,7 @@ void BundlePool::reset() {
 BundlePool::Header* BundlePool::make() const {
   const size_t bytes = sizeof(Header) + size_t{kClockKinds} * width_ * sizeof(uint32_t);
   auto* header = static_cast<Header*>(journal_.allocate(bytes));
-  header->saved.fill(0);
+  header->saved.fill(journal_.stamp());  // nothing to save: it did not exist before this step
   return header;
 }
 

@@ -289,6 +289,12 @@ bool words_dependent(const Operation& a, Effect ea, const Operation& b, Effect e
   return !(ea == Effect::kReduce && eb == Effect::kReduce && reductions_commute(a, b));
 }
 
+// Of an operation on a word other than an update.
+Effect effect_of(OpKind kind) {
+  if (kind == OpKind::kStore || kind == OpKind::kPlainStore) return Effect::kWrite;
+  return kind == OpKind::kReduce ? Effect::kReduce : Effect::kRead;
+}
+
 bool groups_dependent(const Operation& first, const Operation& second) {
   const bool read_side = first.kind == OpKind::kReadDone && second.kind == OpKind::kWaitRead;
   const bool whole = first.kind == OpKind::kCopyDone && second.kind == OpKind::kWaitGroup;
@@ -361,8 +367,12 @@ bool dependent(const Event& first, const Event& second) {
 bool dependent(const Event& first, const Operation& second) {
   if (first.op.object != second.object || first.op.object == kNoObject) return false;
   if (is_word(first.op.kind)) {
+    if (!overlap(first.op, second)) return false;
+    if (second.predicate == nullptr && second.kind != OpKind::kUpdate) {
+      return words_dependent(first.op, first.effect, second, effect_of(second.kind));
+    }
     const Outcome meeting = evaluate(second, first.before);
-    if (!meeting.enabled) return overlap(first.op, second);
+    if (!meeting.enabled) return true;
     return words_dependent(first.op, first.effect, second, meeting.effect);
   }
   if (is_group(first.op.kind)) return groups_dependent(first.op, second);
@@ -374,19 +384,6 @@ Outcome would_be(const Operation& op, ObjectState start, std::span<const Event* 
     if (event->op.object == op.object) start = evaluate(event->op, start).after;
   }
   return evaluate(op, start);
-}
-
-Event predicted(AgentId agent, const Operation& op, const ObjectState& before, const Outcome& outcome) {
-  Event event;
-  event.agent = agent;
-  event.effect = outcome.effect;
-  event.completes = outcome.completes;
-  event.closes = outcome.closes;
-  event.in_order = outcome.in_order;
-  event.phase = outcome.phase;
-  event.op = op;
-  event.before = before;
-  return event;
 }
 
 bool reversible(const Operation& op) { return op.kind != OpKind::kWaitGroup && op.kind != OpKind::kWaitRead; }

@@ -34,7 +34,16 @@ bool dependent(const Event& first, const Operation& second);
 Outcome would_be(const Operation& op, ObjectState start, std::span<const Event* const> kept);
 
 // The event that a transition becomes when it happens with that outcome (site and ordinal left to the caller).
-Event predicted(AgentId agent, const Operation& op, const ObjectState& before, const Outcome& outcome);
+inline Event predicted(AgentId agent, const Operation& op, const ObjectState& before, const Outcome& outcome) {
+  return {.agent = agent,
+          .effect = outcome.effect,
+          .completes = outcome.completes,
+          .closes = outcome.closes,
+          .in_order = outcome.in_order,
+          .phase = outcome.phase,
+          .op = op,
+          .before = before};
+}
 
 // Whether leaving out an event on which a wait depends can leave the wait enabled. False for group waits.
 bool reversible(const Operation& op);

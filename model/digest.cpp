@@ -137,7 +137,7 @@ uint64_t GpuMachine::state_image() const {
     if (agent.saved != 0) add(&agent, sizeof agent);
   }
   for (const Object& o : m.objects) {
-    if (o.saved != 0) add(&o, sizeof o);
+    if (o.saved != 0 || !o.words.empty()) add(&o, sizeof o);
   }
   return h.add(m.memory.digest()).add(m.found.size()).value();
 }
@@ -147,7 +147,7 @@ uint64_t GpuMachine::state_digest() const {
   const ClockHash clocks(m);
   uint64_t sum = m.memory.digest();
   for (const Object& o : m.objects) {
-    if (o.saved != 0) sum += hash_contents(clocks, o);  // others were only numbered
+    if (o.saved != 0 || !o.words.empty()) sum += hash_contents(clocks, o);  // others were only numbered
   }
   for (const Thread& t : m.threads) {
     if (!t.exists) continue;

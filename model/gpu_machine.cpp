@@ -30,7 +30,7 @@ GpuMachine::Impl::Impl(GpuMachine& self_machine, const LaunchModel& launch, std:
       thread_components(count_components(launch)),
       granules(launch.regions.size()),
       reached(sites, false),
-      pool(journal, count_components(launch) + 8),
+      pool(journal, count_components(launch)),
       memory(launch, journal),
       alive(journal),
       group_waits(journal),
@@ -220,20 +220,26 @@ void GpuMachine::Impl::mark_changed(AgentId id) {
   changed.push_back(id);
 }
 
+// An operation on a word that does not wait need not be known there.
+bool GpuMachine::Impl::listed(const Operation& op) const {
+  if (op.object == kNoObject) return false;
+  return op.predicate != nullptr || objects[index(op.object)].sort != ObjectSort::kGranule;
+}
+
 void GpuMachine::Impl::set_pending(AgentId id, const VisibleOp& op) {
   Agent& poster = agent(id);
   poster.visible = op;
   poster.transition.op = op.op;
   poster.transition.status = Transition::Status::kBlocked;
-  if (op.op.object != kNoObject) object(op.op.object).pending.push_back(id);
+  if (listed(op.op)) objects[index(op.op.object)].pending.push_back(id);
   mark_changed(id);
   refresh(id);
 }
 
 void GpuMachine::Impl::clear_pending(AgentId id) {
   Agent& cleared = agent(id);
-  if (cleared.transition.op.object != kNoObject) {
-    object(cleared.transition.op.object).pending.erase_if([&](AgentId other) { return other == id; });
+  if (listed(cleared.transition.op)) {
+    objects[index(cleared.transition.op.object)].pending.erase_if([&](AgentId other) { return other == id; });
   }
   cleared.transition = {};
   cleared.transition.status = Transition::Status::kFinished;
@@ -296,8 +302,9 @@ const Event& GpuMachine::Impl::step(AgentId id, uint16_t choice) {
   born.clear();
   Agent& taker = agent(id);
   CHECK(taker.transition.status == Transition::Status::kEnabled);
-  const VisibleOp visible = taker.visible;
-  const Operation op = taker.transition.op;
+  VisibleOp visible = taker.visible;
+  visible.op = taker.transition.op;
+  const Operation& op = visible.op;
   const ObjectState before = state_of(op);
   const Outcome outcome = evaluate(op, before);
   CHECK(outcome.enabled);
@@ -317,13 +324,11 @@ const Event& GpuMachine::Impl::step(AgentId id, uint16_t choice) {
     Thread& t = thread(tid);
     t.clocks.advance();
     t.event = 0;
-    t.last = outcome;
+    t.last = {outcome.result, outcome.phase, outcome.effect};
     t.last_choice = choice;
-    VisibleOp taken = visible;
-    taken.op = op;
-    perform(t, taken, outcome);
+    perform(t, visible, outcome);
     if (op.kind == OpKind::kArrive && op.splits && outcome.result < op.operand) {
-      VisibleOp rest = taken;  // the lanes that have yet to arrive
+      VisibleOp rest = visible;  // the lanes that have yet to arrive
       for (uint64_t i = 0; i < outcome.result; ++i) rest.lanes &= rest.lanes - 1;
       rest.op.operand -= outcome.result;
       rest.op.covers = 0;
@@ -472,7 +477,7 @@ void GpuMachine::finish(ThreadId thread) {
   impl_->mark_changed(t.agent);
 }
 
-const Outcome& GpuMachine::last_outcome(ThreadId thread) const { return impl_->threads[index(thread)].last; }
+const Answer& GpuMachine::last_outcome(ThreadId thread) const { return impl_->threads[index(thread)].last; }
 uint16_t GpuMachine::last_choice(ThreadId thread) const { return impl_->threads[index(thread)].last_choice; }
 
 // --- lanes that part and meet -----------------------------------------------------------------------------------------

@@ -74,6 +74,13 @@ struct AsyncCopy {
 
 enum class ValueTag : uint8_t { kKnown = 0, kUninitialized = 1, kOpaque = 2 };
 
+// What a thread learns from its visible operation.
+struct Answer {
+  uint64_t result = 0;
+  uint32_t phase = 0;
+  Effect effect = Effect::kNothing;
+};
+
 class GpuMachine;
 class Journal;
 
@@ -155,7 +162,7 @@ class GpuMachine final : public Machine {
   const ObjectState& state(ObjectId object) const;
   void post(ThreadId thread, const VisibleOp& op);       // the thread's next visible operation
   void finish(ThreadId thread);                          // the thread has ended
-  const Outcome& last_outcome(ThreadId thread) const;    // of its last visible operation: result, phase
+  const Answer& last_outcome(ThreadId thread) const;     // of its last visible operation
   uint16_t last_choice(ThreadId thread) const;
 
   // --- lanes that part and meet. `split` leaves the lowest lane in `thread`; the new thread is resumed by the machine

@@ -94,7 +94,7 @@ struct Object {
   JournaledVector<PhaseStep> steps;            // mbarriers: of the running phase
   BundleId arrivals_control = kNoBundle;   // row kControl: of the running phase's steps
   JournaledVector<WordCell> words;
-  JournaledVector<AgentId> pending;            // agents whose pending transition is on this object
+  JournaledVector<AgentId> pending;        // agents whose pending transition is on this object; of words: those that wait
   JournaledVector<DeadUse> dead_uses;  // uses while it was not live
 };
 
@@ -125,7 +125,7 @@ struct Thread {
   ThreadClocks fence;  // clocks at the last release fence
   JournaledVector<RelaxedRead> relaxed_reads;
   JournaledVector<OwnPhase> own_phases;
-  Outcome last;
+  Answer last;
   uint16_t last_choice = 0;
   SiteId site = kNoSite;       // of the instruction in progress
   bool collective = false;     // ... which the warp runs as one
@@ -304,6 +304,7 @@ struct GpuMachine::Impl {
   void mark_changed(AgentId id);
   void set_pending(AgentId id, const VisibleOp& op);
   void clear_pending(AgentId id);
+  bool listed(const Operation& op) const;  // in its object's `pending`
   void refresh(AgentId id);           // enabled or blocked, after its object changed
   void refresh_object(ObjectId id);
   bool group_ready(const Operation& op) const;

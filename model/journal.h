@@ -111,7 +111,8 @@ class Journal {
   Position at_;
 };
 
-// A list of plain structs that a run may change. Elements are read freely, and changed through `edit`.
+// A list of plain structs that a run may change. Elements are read freely, and changed through `edit`. It saves for itself,
+// so that a struct need not be touched for its lists' sake.
 template <class T>
 class JournaledVector {
  public:
@@ -140,7 +141,8 @@ class JournaledVector {
     journal_->save(&data_[i], sizeof(T));
     return data_[i];
   }
-  T& edit_back() { return edit(size_ - 1); }
+  T& held(size_t i) { return data_[i]; }  // of elements that save for themselves
+  Journal& journal() { return *journal_; }
 
   void push_back(const T& value) { std::memcpy(static_cast<void*>(slot()), &value, sizeof(T)); }
   template <class... Args>

@@ -135,6 +135,7 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
   const bool global_is_generic = kind == kAsyncGlobal && model.async_global_is_generic;
 
   const auto ordered = [&](const AccessRecord& before, ClockKind row, bool strict) {
+    if (before.lanes == 1 && view.at(row, before.component) >= before.tick && !now.map) return true;
     if (now.map && writes(before.mode) && !before.operation) {
       return map_fenced(range, before, view, strict ? kStrictGeneric : kGeneric);
     }
@@ -163,20 +164,39 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
            });
   };
 
+  // Atomics of several threads on one word, which never race: are earlier ones covered?
+  const bool atomic = now.strong && !now.operation;
+  const bool reaches_all = now.scope == Scope::kDevice || now.scope == Scope::kSystem;
+  const uint32_t* row = pool.row(view.bundle, kind);
+  const uint32_t* strict_row = pool.row(view.bundle, strict_kind);
+  const auto both_atomic = [&](const AccessRecord& before) {
+    return atomic && before.strong && !before.operation && before.lanes == 1 && before.component != now.component &&
+           before.begin == now.begin && before.end == now.end && before.scope == now.scope &&
+           (reaches_all || before.block == now.block);
+  };
+
   shadows[index(range.region)].add(now, [&](const AccessRecord& before) -> LaneMask {
+    if (both_atomic(before)) {
+      const bool covered = (writes(now.mode) || now.mode == before.mode) && row[before.component] >= before.tick &&
+                           strict_row[before.component] >= before.tick;
+      return covered ? 0 : 1;
+    }
+    const bool conflicts = conflict(now, before, scopes);
+    const bool reduction = (now.operation && now.strong) || (before.operation && before.strong);
+    const bool covers = as_strong(now, before);
+    if (!conflicts && !reduction && !covers) return before.lanes;
     const bool default_ordered = ordered(before, kind, false);
     const bool strict_ordered = strict_kind == kind && !now.async ? default_ordered : ordered(before, strict_kind, true);
-    if (check && (!default_ordered || !strict_ordered) && conflict(now, before, scopes)) {
+    if (check && (!default_ordered || !strict_ordered) && conflicts) {
       race(now, before, view, default_ordered || tolerated(before), range.region);
     }
     // The moment of a reduction is no step that the search orders with those of threads.
-    const bool reduction = (now.operation && now.strong) || (before.operation && before.strong);
     if (check && reduction && !default_ordered && (writes(now.mode) || writes(before.mode)) && now.reduces != before.reduces &&
-        !conflict(now, before, scopes)) {
+        !conflicts) {
       report(FindingKind::kUnsupported, memory.variable_name(range), "an atomic access and a bulk reduction in no order are not explored",
              {site_of(now.agent, now.lanes, "atomic", now.site), site_of(before.agent, before.lanes, "atomic", before.site)});
     }
-    if (!as_strong(now, before)) return before.lanes;
+    if (!covers) return before.lanes;
     // The lane's own earlier access, or one that this access is ordered after in both readings.
     if (before.component == now.component && !before.operation && before.async == now.async &&
         before.tick < now.tick) {

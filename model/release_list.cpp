@@ -7,7 +7,7 @@ void ReleaseList::clear(BundlePool& pool) {
   pool.release(control);
   releases.clear();
   completions.clear();
-  control = kNoBundle;
+  set_control(kNoBundle);
   sources.clear();
 }
 
@@ -19,8 +19,14 @@ BundleId ReleaseList::entry(BundlePool& pool, uint32_t block, Scope scope, uint3
   return releases.back().bundle;
 }
 
+void ReleaseList::set_control(BundleId bundle) {
+  if (control == bundle) return;
+  releases.journal().save(control);
+  control = bundle;
+}
+
 BundleId ReleaseList::control_bundle(BundlePool& pool) {
-  if (control == kNoBundle) control = pool.allocate();
+  if (control == kNoBundle) set_control(pool.allocate());
   return control;
 }
 
@@ -32,7 +38,7 @@ void ReleaseList::assign(BundlePool& pool, const ReleaseList& other) {
     releases.push_back(copy);
   }
   completions.assign(other.completions);
-  if (other.control != kNoBundle) control = pool.copy(other.control);
+  if (other.control != kNoBundle) set_control(pool.copy(other.control));
 }
 
 }  // namespace warpcheck

@@ -32,11 +32,11 @@ struct ReleaseList {
   BundleId control = kNoBundle;      // row kControl: of all operations; row kInits: of relaxed cluster arrivals
   JournaledVector<uint32_t> sources;  // while recording: the recorded events that released here
 
-  // Of a list in a JournaledVector: `edit` it before these.
   void clear(BundlePool& pool);
   // The bundle that a release of this block, scope and thread joins; made when it is missing.
   BundleId entry(BundlePool& pool, uint32_t block, Scope scope, uint32_t thread);
   BundleId control_bundle(BundlePool& pool);
+  void set_control(BundleId bundle);
   // Makes this list hold what `other` holds (sources excepted).
   void assign(BundlePool& pool, const ReleaseList& other);
 };

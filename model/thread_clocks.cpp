@@ -121,9 +121,11 @@ void ThreadClocks::acquire(BundlePool& pool, LaneMask lanes, const ReleaseList& 
   for_lanes(pool, lanes, [&](const LaneClass& mine) {
     for (const Release& release : list.releases) {
       pool.join_row(mine.bundle, kHanded, release.bundle, kGeneric);
-      pool.join_row(mine.bundle, kHanded, release.bundle, kHanded);
-      pool.join_row(mine.bundle, kControl, release.bundle, kControl);
-      if (!scopes.mutual(release.scope, release.block, scope, block)) continue;
+      if (!scopes.mutual(release.scope, release.block, scope, block)) {
+        pool.join_row(mine.bundle, kHanded, release.bundle, kHanded);
+        pool.join_row(mine.bundle, kControl, release.bundle, kControl);
+        continue;
+      }
       const uint32_t rows = take == Take::kAcquire ? pool.rows() : std::min<uint32_t>(pool.rows(), kStrictGeneric);
       for (uint32_t kind = 0; kind < rows; ++kind) {
         pool.join_row(mine.bundle, static_cast<ClockKind>(kind), release.bundle, static_cast<ClockKind>(kind));

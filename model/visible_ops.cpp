@@ -67,7 +67,7 @@ void GpuMachine::Impl::perform(Thread& t, const VisibleOp& op, const Outcome& ou
 
 WordCell& GpuMachine::Impl::word_cell(Object& o, const Operation& op) {
   for (size_t i = 0; i < o.words.size(); ++i) {
-    if (o.words[i].begin == op.begin && o.words[i].size == op.size) return o.words.edit(i);
+    if (o.words[i].begin == op.begin && o.words[i].size == op.size) return o.words.held(i);
   }
   return o.words.emplace_back(journal, op.begin, op.size);
 }
@@ -90,7 +90,7 @@ void GpuMachine::Impl::keep_inside(Thread& t, VisibleOp& op) {
 }
 
 void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome) {
-  Object& o = object(op.op.object);
+  Object& o = objects[index(op.op.object)];  // its list of words alone changes
   const Range range{o.region, o.offset + op.op.begin, op.op.size};
   const bool write = outcome.effect != Effect::kRead;
   for_lanes(who, [&](uint32_t lane) {
@@ -119,13 +119,13 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
       if (!own) pool.release(release.bundle);
       return !own;
     });
-    if (cell.released.control != kNoBundle) pool.release(cell.released.control);
-    cell.released.control = kNoBundle;
+    pool.release(cell.released.control);
+    cell.released.set_control(kNoBundle);
     cell.released.sources.clear();
     for (size_t i = 0; i < o.words.size(); ++i) {
       const WordCell& other = o.words[i];
       const bool overlaps = other.begin < cell.begin + cell.size && cell.begin < other.begin + other.size;
-      if (&other != &cell && overlaps) o.words.edit(i).released.clear(pool);
+      if (&other != &cell && overlaps) o.words.held(i).released.clear(pool);
     }
   }
   release_word(t, op, who, cell);
@@ -158,11 +158,13 @@ void GpuMachine::Impl::release_word(Thread& t, const VisibleOp& op, LaneMask who
   if (releases(op.order)) {
     // A read-modify-write that acquired all that is here hands it on itself: one entry will do.
     const bool took_all = op.op.kind == OpKind::kUpdate && acquires(op.order) && model.blocks == 1;
-    if (took_all) {
-      list.releases.erase_if([&](const Release& release) {
-        if (release.thread != thread_component) pool.release(release.bundle);
-        return release.thread != thread_component;
-      });
+    if (took_all && !list.releases.empty()) {  // in the bundle of the first, which has nothing that it has not
+      for (size_t i = 1; i < list.releases.size(); ++i) pool.release(list.releases[i].bundle);
+      if (list.releases.size() > 1) list.releases.resize(1);
+      Release& first = list.releases.edit(0);
+      first.block = t.block;
+      first.scope = op.scope;
+      first.thread = thread_component;
     }
     t.clocks.publish(pool, who, list.entry(pool, t.block, op.scope, thread_component));
   } else {
@@ -208,7 +210,7 @@ void GpuMachine::Impl::init_barrier(Object& o, const Outcome& outcome) {
   auto& live = live_barriers[index(o.region)];
   const ObjectId id = self.mbarrier(o.region, o.offset);
   live.erase_if([&](const LiveBarrier& entry) { return entry.id == id; });
-  for (size_t i = 0; i < o.phases.size(); ++i) o.phases.edit(i).clear(pool);
+  for (size_t i = 0; i < o.phases.size(); ++i) o.phases.held(i).clear(pool);
   o.observations.clear();
   o.parity_waits.clear();
   o.steps.clear();
@@ -254,7 +256,7 @@ void GpuMachine::Impl::perform_barrier(Thread& t, const VisibleOp& op, LaneMask 
 
 void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome, Object& o) {
   while (o.phases.size() <= outcome.phase) o.phases.emplace_back(journal);
-  ReleaseList& list = o.phases.edit(outcome.phase);
+  ReleaseList& list = o.phases.held(outcome.phase);
   const bool named = op.op.kind == OpKind::kBarrierArrive || op.op.kind == OpKind::kBarrierExit;
   const auto here = [&] { return site_of(t.agent, who, "arrive", op.site); };
   if (outcome.overrun) {
@@ -338,7 +340,7 @@ void GpuMachine::Impl::complete_phase(ObjectId id, const Outcome& outcome) {
   pool.release(o.arrivals_control);
   o.arrivals_control = kNoBundle;
   while (o.phases.size() <= outcome.phase + 1) o.phases.emplace_back(journal);
-  o.phases.edit(outcome.phase + 1).assign(pool, o.phases[outcome.phase]);
+  o.phases.held(outcome.phase + 1).assign(pool, o.phases[outcome.phase]);
   // Waits of the new phase lie in the control clock of no arrival that is pending already.
   for (const AgentId waiting : o.pending) {
     if (agents[index(waiting)].transition.op.covers == 0) continue;

@@ -144,14 +144,15 @@ void CppThreads::report_exception(const ThreadState& thread) {
 
 void CppThreads::resume(ThreadId id) {
   ThreadState& thread = *states_[static_cast<size_t>(id)];
+  bool went_on = false;
   if (thread.started) {
     const size_t known = thread.log.size();
     log_outcome(thread);
-    if (thread.position != known) feed(thread);
-    thread.seen = read_outcome(thread);
+    went_on = thread.position != known && feed(thread);
+    if (!went_on) thread.read_outcome();
   }
   thread.started = true;
-  thread.fiber.resume();
+  if (!went_on) thread.fiber.resume();
   while (thread.asks) {
     answer(thread);
     thread.fiber.resume();
@@ -165,43 +166,38 @@ void CppThreads::resume(ThreadId id) {
 // --- going back
 
 void CppThreads::log_outcome(ThreadState& thread) {
-  const Outcome& last = machine_->last_outcome(thread.id);
+  const Answer& last = machine_->last_outcome(thread.id);
   thread.log.push_back(last.result);
   thread.log.push_back(uint64_t{machine_->last_choice(thread.id)} << 32 | last.phase);
 }
 
-Seen CppThreads::read_outcome(ThreadState& thread) {
-  const uint64_t result = thread.log[thread.position], rest = thread.log[thread.position + 1];
-  thread.position += 2;
-  return {result, static_cast<uint32_t>(rest), static_cast<uint16_t>(rest >> 32)};
-}
+bool CppThreads::polls(const Operation& op) const { return launch_.detect_spins && may_poll(op); }
 
-// Up to the operation whose outcome is the last of the log. It is posted as it was, with what was remembered then for the
-// detection of polls; the machine has it already.
-void CppThreads::feed(ThreadState& thread) {
+// Up to the operation whose outcome is the last of the log, or beyond. At one that may poll the fiber stops as it did when
+// it was posted, so that its stack is remembered; the machine has the operation already.
+bool CppThreads::feed(ThreadState& thread) {
   thread.fiber.unwind();
   start(thread);
   thread.feeding = true;
   thread.fiber.resume();
-  CHECK(thread.posted && !thread.feeding && thread.position + 2 == thread.log.size());
+  CHECK(!thread.feeding);
+  if (thread.position == thread.log.size()) return true;
+  CHECK(thread.posted && thread.position + 2 == thread.log.size());
   thread.posted = false;
-  const Operation& op = thread.op.op;
-  if (!launch_.detect_spins || !may_poll(op)) return;
   thread.polling = true;
-  thread.polled = op;
+  thread.polled = thread.op.op;
   thread.polled_site = thread.op.site;
   thread.fiber.remember();
+  return false;
 }
 
 const Seen& CppThreads::take(ThreadState& thread) {
-  if (thread.feeding) {
-    if (thread.position + 2 < thread.log.size()) {
-      thread.seen = read_outcome(thread);
-      return thread.seen;
-    }
-    thread.feeding = false;
-  }
+  if (const Seen* seen = thread.fed()) return *seen;
   thread.last_site = thread.op.site;
+  if (thread.feeding) {
+    thread.feeding = false;
+    if (!polls(thread.op.op)) return *thread.read_outcome();
+  }
   thread.posted = true;
   thread.fiber.suspend();
   return thread.seen;
@@ -251,7 +247,7 @@ void CppThreads::turn_poll_into_wait(ThreadState& thread) {
     return;
   }
   if (thread.polling && thread.actions == 0 && thread.polled_site == thread.op.site && same(thread.polled, op)) {
-    const Outcome& last = machine_->last_outcome(thread.id);
+    const Answer& last = machine_->last_outcome(thread.id);
     const bool unchanged = last.effect == Effect::kRead || (op.rmw == Rmw::kExchange && last.result == op.operand);
     if (unchanged && thread.fiber.recurs()) {
       op.predicate = &differs;

@@ -58,6 +58,15 @@ struct ThreadState {
   size_t position = 0;    // the fiber has come so far in the log
   Seen seen;              // of the last visible operation
 
+  Seen* read_outcome() {
+    const uint64_t rest = log[position + 1];
+    seen = {log[position], static_cast<uint32_t>(rest), static_cast<uint16_t>(rest >> 32)};
+    position += 2;
+    return &seen;
+  }
+  // The outcome of the operation that the fiber is about to take, if it is fed and this is not the last one.
+  Seen* fed() { return feeding && position + 2 < log.size() ? read_outcome() : nullptr; }
+
   bool polling = false;  // `polled` was the last visible operation, and the fiber remembers its stack from then
   Operation polled;
   SiteId polled_site = kNoSite;
@@ -103,9 +112,9 @@ class CppThreads final : public ThreadBodies {
   void unwind_all();
   ThreadState& state(ThreadId thread);
   void start(ThreadState& state);
-  void feed(ThreadState& state);
+  bool feed(ThreadState& state);
+  bool polls(const Operation& op) const;
   void log_outcome(ThreadState& state);
-  Seen read_outcome(ThreadState& state);
   void answer(ThreadState& state);
   void turn_poll_into_wait(ThreadState& state);
 

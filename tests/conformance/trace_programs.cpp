@@ -89,9 +89,10 @@ int run(int argc, char** argv) {
   std::string n = words[1];
   for (size_t i = 2; i < words.size(); ++i) n += ":" + words[i];
   if (words.size() > 2) n = '"' + n + '"';
-  std::printf("{\"program\": \"%s\", \"n\": %s, \"executions\": %llu, \"blocked\": %llu, \"seconds\": %.6f}\n",
+  std::printf("{\"program\": \"%s\", \"n\": %s, \"executions\": %llu, \"blocked\": %llu, \"steps\": %llu, \"seconds\": %.6f}\n",
               words[0].c_str(), n.c_str(), static_cast<unsigned long long>(result.executions),
-              static_cast<unsigned long long>(result.blocked), result.seconds);
+              static_cast<unsigned long long>(result.blocked),
+              static_cast<unsigned long long>(result.events), result.seconds);
   if (result.verified()) return 0;
   for (const CheckFinding& finding : result.findings)
     std::fprintf(stderr, "%s: %s\n", name(finding.kind), finding.message.c_str());
