@@ -132,6 +132,8 @@ uint64_t GpuMachine::state_image() const {
   add(&m.map_fences, sizeof m.map_fences);
   add(&m.remote_accesses, sizeof m.remote_accesses);
   add(&m.races, sizeof m.races);
+  add(&m.held, sizeof m.held);
+  add(&m.load_effects, sizeof m.load_effects);
   add(m.block_end.data(), m.block_end.size() * sizeof(BundleId));
   for (const Agent& agent : m.agents) {
     if (agent.saved != 0) add(&agent, sizeof agent);

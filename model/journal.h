@@ -141,6 +141,7 @@ class JournaledVector {
     journal_->save(&data_[i], sizeof(T));
     return data_[i];
   }
+  T& edit_back() { return edit(size_ - 1); }
   T& held(size_t i) { return data_[i]; }  // of elements that save for themselves
   Journal& journal() { return *journal_; }
 

@@ -165,12 +165,12 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
   };
 
   // Atomics of several threads on one word, which never race: are earlier ones covered?
-  const bool atomic = now.strong && !now.operation;
+  const bool atomic = now.strong && !now.operation && now.load == 0;
   const bool reaches_all = now.scope == Scope::kDevice || now.scope == Scope::kSystem;
   const uint32_t* row = pool.row(view.bundle, kind);
   const uint32_t* strict_row = pool.row(view.bundle, strict_kind);
   const auto both_atomic = [&](const AccessRecord& before) {
-    return atomic && before.strong && !before.operation && before.lanes == 1 && before.component != now.component &&
+    return atomic && before.strong && before.load == 0 && !before.operation && before.lanes == 1 && before.component != now.component &&
            before.begin == now.begin && before.end == now.end && before.scope == now.scope &&
            (reaches_all || before.block == now.block);
   };
