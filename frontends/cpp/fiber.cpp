@@ -19,6 +19,13 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+// Functions that a run enters and never leaves: instrumented, each would stay on the fiber's shadow stack for good.
+#if defined(__SANITIZE_THREAD__)
+#define WITHOUT_FRAME __attribute__((no_sanitize("thread"), noinline))
+#else
+#define WITHOUT_FRAME
+#endif
+
 namespace warpcheck {
 
 namespace {
@@ -104,18 +111,14 @@ void Fiber::start(Entry entry, void* argument) {
   exceptions_ = {};
   copied_ = 0;
   fake_stack_ = nullptr;
-#if defined(__SANITIZE_THREAD__)
-  __tsan_destroy_fiber(tsan_fiber_);  // the frames of a run that ended stay on its shadow stack
-  tsan_fiber_ = __tsan_create_fiber(0);
-#endif
-  inside_ = make_fcontext(top_, stack_bytes_, [](transfer_t from) {
+  inside_ = make_fcontext(top_, stack_bytes_, [](transfer_t from) WITHOUT_FRAME {
     auto* fiber = static_cast<Fiber*>(from.data);
     fiber->outside_ = from.fctx;
     run(fiber);
   });
 }
 
-void Fiber::run(void* context) {
+WITHOUT_FRAME void Fiber::run(void* context) {
   auto* fiber = static_cast<Fiber*>(context);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(nullptr, &fiber->outside_bottom_, &fiber->outside_bytes_);
@@ -147,7 +150,7 @@ void Fiber::resume() {
 }
 
 // Back to the resumer. With `ended` it does not come back.
-void Fiber::leave(bool ended) {
+WITHOUT_FRAME void Fiber::leave(bool ended) {
   if (ended) active_ = false;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(ended ? nullptr : &fake_stack_, outside_bottom_, outside_bytes_);

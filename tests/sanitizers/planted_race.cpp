@@ -9,7 +9,7 @@ int main() {
   using namespace warpcheck;
   Kernel kernel("counts its runs", {.blocks = 1});
   auto word = kernel.shared_atomic<int>("x", 0);
-  kernel.threads(5, [=](Thread& t) {
+  kernel.threads(4, [=](Thread& t) {
     ++runs;
     t.fetch_add(word, 1);
     t.fetch_add(word, 1);
