@@ -131,6 +131,7 @@ struct Thread {
   bool collective = false;     // ... which the warp runs as one
   uint32_t event = 0;          // its recorded event + 1, while recording; 0: none yet
   Range first_access;          // bytes that the event's text names
+  LaneMask event_lanes = 0;    // lanes whose accesses it tells
 };
 
 // Per lane of the launch: its asynchronous operations and groups.
@@ -403,7 +404,8 @@ struct GpuMachine::Impl {
               bool strict = false);
   FindingSite site_of(AgentId agent, LaneMask who, std::string role, SiteId site) const;
   uint32_t record_event(AgentId agent, bool visible, SiteId site, std::string text, std::string object);
-  void record_access(Thread& t, AccessMode mode, Range range);
+  void record_lanes(const Thread& t, uint32_t at, LaneMask who);
+  void record_access(Thread& t, uint32_t lane, AccessMode mode, Range range);
 };
 
 // Bits of `who` from the lowest up.

@@ -30,6 +30,8 @@ struct RecordedEvent {
   std::string text;                // "arrive empty[0] -> phase 1", "write ring[0][0..31]"
   std::string object;              // name of the object or memory range touched
   SiteId site = kNoSite;
+  std::string lanes;               // "lane 0", "lanes 1-31" of a warp; "" when all took part, or for no warp
+  bool releases = true;            // false: a relaxed write that no fence precedes; who sees it is ordered after nothing
   std::vector<uint32_t> after;     // indices of recorded events that this one synchronizes with (acquired from)
 };
 

@@ -2,13 +2,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "model/gpu_machine_impl.h"
 
 namespace warpcheck {
 namespace {
 
+// "0", "1-31", "0,4-7"; evenly spaced ones as "0,2,...,30".
 std::string mask_text(LaneMask who) {
+  const int first = std::countr_zero(who), step = std::countr_zero(who & (who - 1)) - first;
+  if (std::popcount(who) > 3 && step > 1) {
+    LaneMask even = 0;
+    int last = first;
+    for (int lane = first; std::popcount(even) < std::popcount(who) && lane < 32; lane += step) even |= LaneMask{1} << (last = lane);
+    if (even == who) return fmt::format("{},{},...,{}", first, first + step, last);
+  }
   std::string text;
   for (uint32_t lane = 0; lane < 32; ++lane) {
     if ((who >> lane & 1) == 0) continue;
@@ -74,7 +83,7 @@ std::string GpuMachine::Impl::lanes_text(AgentId id, LaneMask who) const {
   uint32_t base = 0;
   for (const ThreadSpec& spec : model.threads) {
     if (agent.key.thread < base + spec.lanes) {
-      if (spec.lanes == 1) return "";
+      if (spec.lanes == 1 || who == 0) return "";
       return fmt::format(" lane{} {}", (who & (who - 1)) == 0 ? "" : "s", mask_text(who));
     }
     base += spec.lanes;
@@ -194,15 +203,24 @@ uint32_t GpuMachine::Impl::record_event(AgentId agent, bool visible, SiteId site
   return static_cast<uint32_t>(recorded.size() - 1);
 }
 
+void GpuMachine::Impl::record_lanes(const Thread& t, uint32_t at, LaneMask who) {
+  const uint32_t count = model.threads[t.spec].lanes;
+  const LaneMask all = count >= 32 ? ~LaneMask{0} : (LaneMask{1} << count) - 1;
+  recorded[at].lanes = who == 0 || (who & all) == all ? "" : lanes_text(t.agent, who).substr(1);
+}
+
 // The accesses of one instruction are one recorded event; adjoining ranges grow together.
-void GpuMachine::Impl::record_access(Thread& t, AccessMode mode, Range range) {
+void GpuMachine::Impl::record_access(Thread& t, uint32_t lane, AccessMode mode, Range range) {
   const char* verb = mode == AccessMode::kRead ? "read " : "write ";
+  t.event_lanes = (t.event == 0 ? 0 : t.event_lanes) | LaneMask{1} << lane;
   if (t.event == 0) {
     t.event = record_event(t.agent, false, t.site, verb + memory.variable_name(range) + memory.range_text(range),
                            memory.variable_name(range)) + 1;
     t.first_access = range;
+    record_lanes(t, t.event - 1, t.event_lanes);
     return;
   }
+  record_lanes(t, t.event - 1, t.event_lanes);
   const uint64_t end = std::max(t.first_access.offset + t.first_access.bytes, range.offset + range.bytes);
   if (range.region != t.first_access.region) return;
   t.first_access.offset = std::min(t.first_access.offset, range.offset);

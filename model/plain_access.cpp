@@ -65,7 +65,7 @@ ValueTag GpuMachine::Impl::load(Thread& t, uint32_t lane, Range from, void* to, 
     return ValueTag::kKnown;
   }
   if (!live_barriers[index(from.region)].empty()) touch_barriers(from, site_of(t.agent, who, "read", t.site));
-  if (recording) record_access(t, AccessMode::kRead, from);
+  if (recording) record_access(t, lane, AccessMode::kRead, from);
   AccessRecord record = record_of(t, lane, AccessMode::kRead, from);
   record.load = followed;
   access(record, from, t.clocks.view(pool, lane), nullptr);
@@ -81,7 +81,7 @@ void GpuMachine::Impl::store(Thread& t, uint32_t lane, Range to, const void* byt
   const LaneMask who = LaneMask{1} << lane;
   if (!admit(t, who, to, true)) return;
   if (!live_barriers[index(to.region)].empty()) touch_barriers(to, site_of(t.agent, who, "write", t.site));
-  if (recording) record_access(t, AccessMode::kWrite, to);
+  if (recording) record_access(t, lane, AccessMode::kWrite, to);
   AccessRecord record = record_of(t, lane, AccessMode::kWrite, to);
   record.unchanged = tag != ValueTag::kUninitialized && memory.equals(to, bytes);
   access(record, to, t.clocks.view(pool, lane), tag != ValueTag::kUninitialized ? bytes : nullptr);

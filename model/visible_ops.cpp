@@ -1,4 +1,6 @@
 // What visible operations do to clocks and memory: atomics, mbarriers, other barriers, group waits.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -12,6 +14,25 @@ namespace {
 
 bool acquires(Order order) { return order == Order::kAcquire || order == Order::kAcqRel; }
 bool releases(Order order) { return order == Order::kRelease || order == Order::kAcqRel; }
+
+// The word that an operation names: a number when it is small, else its bits, since it may be anything.
+std::string word_text(const ObjectState& state, const Operation& op) {
+  uint64_t word = 0;
+  if (op.size == 0 || op.size > sizeof word || size_t{op.begin} + op.size > sizeof state.word) return "?";
+  std::memcpy(&word, reinterpret_cast<const char*>(state.word.data()) + op.begin, op.size);
+  const uint32_t unused = 64 - 8U * op.size;
+  const int64_t number = static_cast<int64_t>(word << unused) >> unused;
+  constexpr int64_t kSmall = int64_t{1} << 24;
+  return number > -kSmall && number < kSmall ? fmt::format("{}", number) : fmt::format("{:#x}", word);
+}
+
+// What a reader of the run wants to know of an atomic access beside its address: " = 2", ": 0 -> 1".
+std::string value_text(const Operation& op, const ObjectState& before, const ObjectState& after) {
+  if (op.size > sizeof(uint64_t)) return "";
+  if (op.kind == OpKind::kLoad) return fmt::format(" = {}", word_text(after, op));
+  if (op.kind != OpKind::kUpdate && op.kind != OpKind::kReduce) return "";
+  return fmt::format(": {} -> {}", word_text(before, op), word_text(after, op));
+}
 
 }  // namespace
 
@@ -29,8 +50,9 @@ void GpuMachine::Impl::perform(Thread& t, const VisibleOp& op, const Outcome& ou
     who = acting;
   }
   if (recording) {
-    t.event = record_event(t.agent, true, op.site, describe(op.op),
+    t.event = record_event(t.agent, true, op.site, describe(op.op) + value_text(op.op, event.before, outcome.after),
                            op.op.object == kNoObject ? "" : object_name(op.op.object)) + 1;
+    record_lanes(t, t.event - 1, who);
   }
   switch (op.op.kind) {
     case OpKind::kLoad:
@@ -168,6 +190,7 @@ void GpuMachine::Impl::release_word(Thread& t, const VisibleOp& op, LaneMask who
     }
     t.clocks.publish(pool, who, list.entry(pool, t.block, op.scope, thread_component));
   } else {
+    if (recording) recorded[t.event - 1].releases = t.fenced;
     if (t.fenced) t.fence.publish(pool, who, list.entry(pool, t.block, std::min(op.scope, t.fence_scope), thread_component));
     t.clocks.publish_row(pool, who, kControl, list.control_bundle(pool));
   }
@@ -283,6 +306,7 @@ void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask 
     if (releases(op.order)) {
       t.clocks.publish(pool, who, list.entry(pool, t.block, op.scope, 0));
     } else {
+      if (recording) recorded[t.event - 1].releases = t.fenced;
       if (t.fenced) t.fence.publish(pool, who, list.entry(pool, t.block, std::min(op.scope, t.fence_scope), 0));
       t.clocks.publish_row(pool, who, kControl, list.control_bundle(pool));
       if (o.sort == ObjectSort::kClusterBarrier && pool.rows() > kInits) {

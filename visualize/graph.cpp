@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kCharacter = 6.2;    // points, of a label's letters
 constexpr double kRow = 62, kGap = 46;  // points between rows, and between columns
-constexpr size_t kMaxLabel = 48, kMaxSource = 46;
+constexpr size_t kMaxLabel = 48, kMaxSource = 46, kMaxTitle = 90;
 
 using Attributes = std::vector<std::pair<const char*, std::string>>;
 
@@ -40,6 +40,19 @@ std::string escaped(const std::string& raw) {
     }
   }
   return result;
+}
+
+// Broken at spaces into lines of at most `limit` bytes, where words allow.
+std::vector<std::string> wrapped(const std::string& sentence, size_t limit) {
+  std::vector<std::string> lines(1);
+  for (size_t begin = 0; begin < sentence.size();) {
+    const size_t end = std::min(sentence.find(' ', begin), sentence.size());
+    const std::string word = sentence.substr(begin, end - begin);
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > limit) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  return lines;
 }
 
 struct CloseGraph {
@@ -77,6 +90,7 @@ class Picture {
         graph_(agopen(text("counterexample"), Agstrictdirected, nullptr)) {
     defaults();
     title();
+    name_columns();
     label_events();
     place_columns();
     draw_columns();
@@ -141,7 +155,9 @@ class Picture {
     const Finding& finding = recording_.finding;
     std::string label = fmt::format("<b>{}</b>: {}<br/>", escaped(recording_.kernel), escaped(headline(finding)));
     for (const std::string& clause : clauses(explanation(recording_, slice_))) {
-      label += fmt::format("<font point-size=\"11\">{}</font><br/>", escaped(clause));
+      for (const std::string& line : wrapped(clause, kMaxTitle)) {
+        label += fmt::format("<font point-size=\"11\">{}</font><br/>", escaped(line));
+      }
     }
     set(graph(), {{"label", fmt::format("<{} >", label)}, {"fontsize", "15"}});
   }
@@ -166,7 +182,8 @@ class Picture {
   void label_events() {
     for (const size_t event : slice_.events) {
       const RecordedEvent& e = recording_.events[event];
-      Row row{{"", shortened(short_instructions(e.text), kMaxLabel), small_lines(e.site)}, e.agent, event, false};
+      const std::string words = short_instructions(event_words(recording_, slice_, event, heads_[e.agent]));
+      Row row{{"", shortened(words, kMaxLabel), small_lines(e.site)}, e.agent, event, false};
       for (size_t i = 0; i < slice_.marked.size(); ++i) {
         if (slice_.marked[i] != event) continue;
         row.marked = true;
@@ -180,13 +197,15 @@ class Picture {
     }
   }
 
+  void name_columns() {
+    const std::vector<std::string> names = column_names(recording_, slice_);
+    for (size_t i = 0; i < names.size(); ++i) heads_[slice_.columns[i]] = names[i];
+  }
+
   void place_columns() {
     double left = 0;
-    const std::vector<std::string> names = column_names(recording_, slice_);
-    for (size_t i = 0; i < names.size(); ++i) {
-      const AgentId agent = slice_.columns[i];
-      heads_[agent] = names[i];
-      double wide = kCharacter * 1.2 * static_cast<double>(names[i].size());
+    for (const AgentId agent : slice_.columns) {
+      double wide = kCharacter * 1.2 * static_cast<double>(heads_[agent].size());
       for (const Row& row : rows_) {
         if (row.agent == agent) wide = std::max(wide, row.label.points());
       }
@@ -219,8 +238,9 @@ class Picture {
     for (const Slice::Edge& link : slice_.edges) {
       const bool birth = link.birth;
       edge(event_name(link.from), event_name(link.to),
-           birth ? Attributes{{"color", "#666666"}, {"style", "dashed"}, {"arrowhead", "empty"}}
-                 : Attributes{{"color", "#1f5fbf"}, {"penwidth", "1.6"}});
+           birth          ? Attributes{{"color", "#666666"}, {"style", "dashed"}, {"arrowhead", "empty"}}
+           : link.relaxed ? Attributes{{"color", "#9a6b00"}, {"style", "dotted"}, {"penwidth", "2"}}
+                          : Attributes{{"color", "#1f5fbf"}, {"penwidth", "1.6"}});
     }
     const Finding& finding = recording_.finding;
     if (!is_pair(finding) || slice_.marked[0] == Slice::kNone || slice_.marked[1] == Slice::kNone) return;

@@ -1,5 +1,5 @@
 // A counterexample as a picture, by Graphviz: one column an agent, time downwards, only the events that matter.
-// Synchronization is solid, the order that is missing a dashed red line named by its cause.
+// Synchronization is solid, a relaxed write that was seen dotted, the order that is missing a dashed red line named by its cause.
 #pragma once
 
 #include <string>

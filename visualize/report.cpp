@@ -38,13 +38,15 @@ std::string without_trailing_spaces(std::string line) {
 class Timeline {
  public:
   Timeline(const Recording& recording, const Slice& slice) : recording_(recording), slice_(slice) {
-    for (const std::string& name : column_names(recording_, slice_)) {
+    names_ = column_names(recording_, slice_);
+    for (const std::string& name : names_) {
       headers_.push_back(shortened(name, kMaxName));
       widths_.push_back(width(headers_.back()));
     }
     for (const size_t event : slice_.events) {
       const bool marked = std::find(slice_.marked.begin(), slice_.marked.end(), event) != slice_.marked.end();
-      add(fmt::format("{}", event + 1), recording_.events[event].agent, short_instructions(recording_.events[event].text), marked);
+      add(fmt::format("{}", event + 1), recording_.events[event].agent,
+          short_instructions(event_words(recording_, slice_, event, name_of(recording_.events[event].agent))), marked);
     }
     for (const Slice::Waiter& waiter : slice_.waiters) {
       const FindingSite& site = recording_.finding.sites[waiter.site];
@@ -79,6 +81,11 @@ class Timeline {
     rows_.push_back({std::move(number), column, cell});
   }
 
+  std::string name_of(AgentId agent) const {
+    const auto at = std::find(slice_.columns.begin(), slice_.columns.end(), agent) - slice_.columns.begin();
+    return names_[static_cast<size_t>(at)];
+  }
+
   std::string line(const std::string& number, const std::vector<std::string>& cells) const {
     std::string result = fmt::format("  {:>4}  ", number);
     for (size_t i = 0; i < cells.size(); ++i) result += (i == 0 ? "" : " | ") + padded(cells[i], widths_[i]);
@@ -87,7 +94,7 @@ class Timeline {
 
   const Recording& recording_;
   const Slice& slice_;
-  std::vector<std::string> headers_;
+  std::vector<std::string> names_, headers_;  // of columns; headers are cut to kMaxName
   std::vector<size_t> widths_;
   std::vector<Row> rows_;
 };
@@ -109,6 +116,7 @@ std::string site_lines(const Recording& recording, const Sources& sources) {
                                                   short_instruction(site.instruction)));
     const std::string text = sources.text(best_line(site));
     if (!text.empty()) result += fmt::format("        {}\n", text);
+    if (!site.inlined_at.empty()) result += fmt::format("        {}\n", inlining(site));
   }
   return result;
 }
@@ -119,9 +127,35 @@ std::string quoted(const Recording& recording, size_t event) {
   return fmt::format("`{}` of {}{}", short_instructions(e.text), agent_name(recording, e.agent), at.empty() ? "" : " (" + at + ")");
 }
 
+// A pair that is connected, and still not ordered: the way orders nothing, or other lanes than these.
+std::string other_lanes(const Recording& recording, const Slice& slice) {
+  const size_t earlier = slice.marked[0] < slice.marked[1] ? 0 : 1, later = 1 - earlier;
+  const auto& sites = recording.finding.sites;
+  const auto lanes_differ = [&](size_t event, size_t site) {
+    const RecordedEvent& e = recording.events[event];
+    return e.agent == sites[site].id && !e.lanes.empty() && !sites[site].agent.ends_with(" " + e.lanes);
+  };
+  if (slice.relaxed != Slice::kNone) {
+    return fmt::format("({}) comes after {} was seen, which is relaxed and follows no fence, so that it releases nothing",
+                       later + 1, quoted(recording, slice.relaxed));
+  }
+  if (slice.way_out == Slice::kNone) return "they are by different lanes of one warp, and no barrier or __syncwarp lies between";
+  if (lanes_differ(slice.way_out, earlier)) {
+    return fmt::format("{} is by {} alone, and no barrier or __syncwarp orders ({}) of {} before it",
+                       quoted(recording, slice.way_out), recording.events[slice.way_out].lanes, earlier + 1,
+                       sites[earlier].agent);
+  }
+  if (lanes_differ(slice.way_in, later)) {
+    return fmt::format("{} is by {} alone, and no barrier or __syncwarp orders ({}) of {} after it",
+                       quoted(recording, slice.way_in), recording.events[slice.way_in].lanes, later + 1,
+                       sites[later].agent);
+  }
+  return "what leads from one to the other orders other lanes than these";
+}
+
 std::string no_synchronization(const Recording& recording, const Slice& slice) {
   constexpr size_t kNone = Slice::kNone;
-  if (slice.connected) return "what leads from one to the other releases or acquires nothing for these lanes";
+  if (slice.connected || slice.relaxed != kNone) return other_lanes(recording, slice);
   if (slice.last_seen.size() != 2 || (slice.last_seen[0] == kNone && slice.last_seen[1] == kNone)) {
     return "no synchronization leads from one to the other";
   }
@@ -134,7 +168,8 @@ std::string no_synchronization(const Recording& recording, const Slice& slice) {
 // The site of a pair that an asynchronous operation made, as "(1)".
 std::string asynchronous_site(const Finding& finding, bool asynchronous) {
   for (size_t i = 0; i < finding.sites.size(); ++i) {
-    if ((finding.sites[i].role.find("async") != std::string::npos) == asynchronous) return fmt::format("({})", i + 1);
+    const bool copy = finding.sites[i].role.find("async") != std::string::npos || finding.sites[i].agent.starts_with("copy ");
+    if (copy == asynchronous) return fmt::format("({})", i + 1);
   }
   return asynchronous ? "the asynchronous operation" : "the other";
 }
@@ -147,6 +182,14 @@ std::string list(const std::vector<std::string>& items) {
   std::string result;
   for (const std::string& item : items) result += (result.empty() ? "" : "; ") + item;
   return result;
+}
+
+// "KNOWN": a baseline accepts all that was found. A search that left something out is never better than "????".
+const char* mark_of(const RunSummary& summary) {
+  if (summary.verdict == "verified") return "OK";
+  if (summary.verdict != "violation") return "????";
+  if (summary.accepted != summary.findings) return "FAIL";
+  return summary.bounds_hit.empty() && summary.unsupported.empty() ? "KNOWN" : "????";
 }
 
 }  // namespace
@@ -171,6 +214,7 @@ std::string explanation(const Recording& recording, const Slice& slice) {
     case Cause::kNotAwaited:
       return fmt::format("not ordered: nobody observed the completion of {} before {}", asynchronous, other);
     case Cause::kScope:
+      if (finding.strict) return "not ordered: what was seen of the other was read by a relaxed access that no acquire fence follows";
       return "not ordered: they are synchronized, but at a scope too narrow for both threads";
     case Cause::kProxyFence:
       return "not ordered: they are synchronized, but no proxy fence (fence.proxy.async) lies between the generic and the "
@@ -198,7 +242,7 @@ std::string finding_report(const Recording& recording, const Sources& sources, c
   if (finding.strict) title += " (strict reading only)";
   if (finding.after_race) title += " (after an earlier race)";
   std::string result = fmt::format("{}  {}    execution {} of {}, {} of {} events shown\n",
-                                   context.violation ? "FAIL" : "WARN", padded(title, 40), context.execution,
+                                   context.accepted ? "KNOWN" : context.violation ? "FAIL" : "WARN", padded(title, 40), context.execution,
                                    context.executions, slice.events.size(), recording.events.size());
   result += site_lines(recording, sources);
   const std::string why = explanation(recording, slice);
@@ -213,11 +257,14 @@ std::string finding_report(const Recording& recording, const Sources& sources, c
 }
 
 std::string verdict_report(const RunSummary& summary) {
-  const char* mark = summary.verdict == "verified" ? "OK" : summary.verdict == "violation" ? "FAIL" : "????";
+  const char* mark = mark_of(summary);
   std::string result = fmt::format("{:4}  {} {}: {}, reading {}, memory sc, reduction {}\n", mark, summary.verdict,
                                    summary.kernel, counted(summary.executions, "execution"), summary.reading,
                                    summary.reduction);
-  if (summary.verdict == "violation") result += fmt::format("      {}\n", counted(summary.findings, "violation"));
+  if (summary.verdict == "violation") {
+    result += fmt::format("      {}{}\n", counted(summary.findings, "violation"),
+                          summary.accepted == 0 ? "" : fmt::format(", {} accepted by the baseline", summary.accepted));
+  }
   if (summary.of != 0) {
     result += fmt::format("      {} of {} memory and barrier instructions ran", summary.ran, summary.of);
     if (!summary.not_reached.empty()) result += "; not reached: " + line_ranges(summary.not_reached);
@@ -234,11 +281,14 @@ std::string verdict_report(const RunSummary& summary) {
 }
 
 std::string verdict_line(const std::string& launch, const RunSummary& summary, const Finding* first) {
-  const char* mark = summary.verdict == "verified" ? "OK" : summary.verdict == "violation" ? "FAIL" : "????";
+  const char* mark = mark_of(summary);
   std::string result = fmt::format("{:4}  {}: ", mark, launch);
   if (first != nullptr && summary.verdict == "violation") {
     result += headline(*first);
     if (first->cause != Cause::kNone) result += fmt::format(" ({})", name(first->cause));
+    if (summary.accepted != 0) {
+      result += summary.accepted == summary.findings ? ", accepted" : fmt::format(", {} accepted", summary.accepted);
+    }
     if (summary.findings > 1) result += fmt::format(" and {} more", summary.findings - 1);
   } else {
     result += summary.verdict;

@@ -18,6 +18,7 @@ struct RunSummary {
   std::string reading = "default";        // or "strict"
   std::string reduction = "optimal";
   uint64_t executions = 0, findings = 0, warnings = 0;
+  uint64_t accepted = 0;                  // of the findings, by a baseline
   uint64_t ran = 0, of = 0;               // memory and barrier instructions
   std::vector<SourceLine> not_reached;
   std::vector<std::string> assumptions, unsupported, bounds_hit, merged;
@@ -28,6 +29,7 @@ struct FindingContext {
   uint64_t execution = 0, executions = 0;
   bool violation = true;                  // else a warning beside the verdict
   std::string counterexample, graph;      // paths; "" when not written
+  bool accepted = false;                  // a violation that a baseline accepts
 };
 
 // "OK    verified ring: 9 executions, ..." or "????  incomplete ring: ..."; ends with a newline.

@@ -26,7 +26,7 @@ class Order {
       }
       for (const uint32_t from : event.after) {
         if (from < i && events_[from].agent != event.agent && from != issue_of(event.agent)) {
-          before_[i].push_back({from, i, Kind::kSync});
+          before_[i].push_back({from, i, events_[from].releases ? Kind::kSync : Kind::kSeen});
         }
       }
       last[event.agent] = i;
@@ -39,20 +39,22 @@ class Order {
     return found == issues_.end() ? Slice::kNone : found->second;
   }
 
-  enum class Kind : uint8_t { kSame, kBirth, kSync };
+  enum class Kind : uint8_t { kSame, kBirth, kSync, kSeen };  // kSeen: a relaxed write was seen, which orders nothing
   struct Link {
     size_t from, to;
     Kind kind;
   };
 
-  // All events before `event`, itself included, each with the link by which a shortest way to `event` leaves it.
-  std::map<size_t, Link> past(size_t event) const {
+  // All events before `event`, itself included, each with the link by which a shortest way to `event` leaves it. With
+  // `seen`, also those that only a relaxed write leads from.
+  std::map<size_t, Link> past(size_t event, bool seen = false) const {
     std::map<size_t, Link> found{{event, {event, event, Kind::kSame}}};
     std::deque<size_t> open{event};
     while (!open.empty()) {
       const size_t at = open.front();
       open.pop_front();
       for (const Link& link : before_[at]) {
+        if (link.kind == Kind::kSeen && !seen) continue;
         if (found.try_emplace(link.from, link).second) open.push_back(link.from);
       }
     }
@@ -128,8 +130,10 @@ class Slicer {
     show_issue(a);
     show_issue(b);
     slice_.connected = past_b.contains(a) || past_a.contains(b);
-    if (past_b.contains(a)) return show_way(past_b, a, b);
-    if (past_a.contains(b)) return show_way(past_a, b, a);
+    if (past_b.contains(a)) return show_connection(past_b, a, b);
+    if (past_a.contains(b)) return show_connection(past_a, b, a);
+    if (const auto seen_by_b = order_.past(b, true); seen_by_b.contains(a)) return show_connection(seen_by_b, a, b);
+    if (const auto seen_by_a = order_.past(a, true); seen_by_a.contains(b)) return show_connection(seen_by_a, b, a);
     slice_.last_seen[0] = latest_seen(past_b, a);
     slice_.last_seen[1] = latest_seen(past_a, b);
     const size_t seen_a = slice_.last_seen[0], seen_b = slice_.last_seen[1];
@@ -141,6 +145,17 @@ class Slicer {
       show_way(past_b, seen_a, b);
     } else if (seen_b != Slice::kNone) {
       show_way(past_a, seen_b, a);
+    }
+  }
+
+  void show_connection(const std::map<size_t, Order::Link>& past, size_t from, size_t to) {
+    show_way(past, from, to);
+    for (size_t at = from; at != to; at = past.at(at).to) {
+      const Order::Link& link = past.at(at);
+      if (link.kind == Order::Kind::kSame) continue;
+      if (slice_.way_out == Slice::kNone) slice_.way_out = link.from;
+      slice_.way_in = link.to;
+      if (link.kind == Order::Kind::kSeen && slice_.relaxed == Slice::kNone) slice_.relaxed = link.from;
     }
   }
 
@@ -254,7 +269,7 @@ class Slicer {
       }
       for (const uint32_t from : event.after) {
         if (from != issue && shown_.contains(from) && recording_.events[from].agent != event.agent) {
-          slice_.edges.push_back({from, at, false});
+          slice_.edges.push_back({from, at, false, !recording_.events[from].releases});
         }
       }
       add_column(event.agent);
@@ -271,10 +286,16 @@ class Slicer {
 
   // Threads as they are numbered, each followed by the operations that it issued.
   void order_columns() {
+    // Parts of a warp stand side by side.
+    const auto place = [&](AgentId agent) {
+      const auto& names = recording_.agents;
+      if (index(agent) >= names.size()) return index(agent);
+      return static_cast<uint32_t>(std::find(names.begin(), names.end(), names[index(agent)]) - names.begin());
+    };
     const auto key = [&](AgentId agent) {
-      std::vector<uint32_t> path{index(agent)};
-      for (AgentId issuer = issuer_of(agent); issuer != kNoAgent && path.size() < 8; issuer = issuer_of(issuer)) {
-        path.insert(path.begin(), index(issuer));
+      std::vector<uint32_t> path{place(agent), index(agent)};
+      for (AgentId issuer = issuer_of(agent); issuer != kNoAgent && path.size() < 16; issuer = issuer_of(issuer)) {
+        path.insert(path.begin(), {place(issuer), index(issuer)});
       }
       return path;
     };
@@ -297,14 +318,40 @@ std::vector<std::string> column_names(const Recording& recording, const Slice& s
     names.push_back(index(agent) < recording.agents.size() ? recording.agents[index(agent)] : "");
     ++uses[names.back()];
   }
+  std::map<std::string, int> longer;
+  std::vector<std::string> parts = names;
   for (size_t i = 0; i < names.size(); ++i) {
     if (uses[names[i]] < 2) continue;
     const auto& sites = recording.finding.sites;
     const auto site = std::find_if(sites.begin(), sites.end(),
                                    [&](const FindingSite& place) { return place.id == slice.columns[i]; });
-    names[i] = site != sites.end() ? site->agent : "part of " + names[i];
+    const auto event = std::find_if(slice.events.begin(), slice.events.end(), [&](size_t at) {
+      return recording.events[at].agent == slice.columns[i];
+    });
+    if (site != sites.end()) {
+      parts[i] = site->agent;
+    } else if (event != slice.events.end() && !recording.events[*event].lanes.empty()) {
+      parts[i] += " " + recording.events[*event].lanes;
+    }
+    ++longer[parts[i]];
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (uses[names[i]] >= 2) names[i] = longer[parts[i]] < 2 ? parts[i] : "part of " + names[i];
   }
   return names;
+}
+
+std::string event_words(const Recording& recording, const Slice& slice, size_t event, const std::string& column) {
+  const RecordedEvent& e = recording.events[event];
+  std::string text = e.text;
+  // A copy is one event: where its reading matters, what it reads is told in place of what it writes.
+  for (size_t i = 0; i < slice.marked.size(); ++i) {
+    const FindingSite& site = recording.finding.sites[i];
+    if (slice.marked[i] == event && site.role.ends_with("read") && text.starts_with("write ")) {
+      text = "read " + recording.finding.object + recording.finding.range;
+    }
+  }
+  return e.lanes.empty() || column.ends_with(" " + e.lanes) ? text : e.lanes + ": " + text;
 }
 
 bool is_pair(const Finding& finding) {

@@ -39,6 +39,15 @@ std::string place(const Site& site) {
   return fmt::format("{}:{}", file_name(line.file), line.line);
 }
 
+std::string inlining(const Site& site) {
+  if (site.inlined_at.empty()) return "";
+  std::string text = fmt::format("{}:{}", file_name(site.at.file), site.at.line);
+  for (const SourceLine& line : site.inlined_at) {
+    text += fmt::format(", inlined at {}:{}", file_name(line.file), line.line);
+  }
+  return text;
+}
+
 std::string short_instruction(const std::string& instruction) {
   size_t end = 0;
   for (int part = 0; part < 3 && end != std::string::npos; ++part) end = instruction.find('.', end + 1);
@@ -80,11 +89,17 @@ std::string line_ranges(std::vector<SourceLine> lines) {
 
 std::string Sources::text(const SourceLine& line, size_t limit) const {
   if (line.file.empty() || line.line == 0) return "";
-  const std::vector<std::string>& lines = lines_of(line.file);
+  const std::vector<std::string>& lines = find(line.file).lines;
   return line.line <= lines.size() ? shortened(trimmed(lines[line.line - 1]), limit) : "";
 }
 
-const std::vector<std::string>& Sources::lines_of(const std::string& file) const {
+std::string Sources::path(const std::string& file) const {
+  if (file.empty()) return "";
+  const std::string& found = find(file).path;
+  return found.empty() ? file : found;
+}
+
+const Sources::File& Sources::find(const std::string& file) const {
   const auto [entry, fresh] = files_.try_emplace(file);
   if (!fresh) return entry->second;
   for (const std::string& folder : folders_) {
@@ -93,7 +108,8 @@ const std::vector<std::string>& Sources::lines_of(const std::string& file) const
       std::error_code ignored;
       if (!std::filesystem::is_regular_file(path, ignored)) continue;
       std::ifstream stream(path);
-      for (std::string line; std::getline(stream, line);) entry->second.push_back(line);
+      entry->second.path = path.lexically_normal().string();
+      for (std::string line; std::getline(stream, line);) entry->second.lines.push_back(line);
       return entry->second;
     }
   }

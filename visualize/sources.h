@@ -16,6 +16,9 @@ const SourceLine& best_line(const Site& site);
 // "ring.cu:41" of that line, without the path; "" when unknown.
 std::string place(const Site& site);
 
+// "ptx.cuh:57, inlined at ring.cu:30"; "" when nothing was inlined.
+std::string inlining(const Site& site);
+
 // An instruction without its many modifiers: "cp.async.bulk" of "cp.async.bulk.shared::cluster.global...".
 std::string short_instruction(const std::string& instruction);
 
@@ -33,11 +36,18 @@ class Sources {
   // The line's text without its indentation and trailing comment, at most `limit` bytes; "" when there is none.
   std::string text(const SourceLine& line, size_t limit = 72) const;
 
+  // Where that file was found; `file` itself when it was not.
+  std::string path(const std::string& file) const;
+
  private:
-  const std::vector<std::string>& lines_of(const std::string& file) const;
+  struct File {
+    std::string path;  // "" when it was not found
+    std::vector<std::string> lines;
+  };
+  const File& find(const std::string& file) const;
 
   std::vector<std::string> folders_;
-  mutable std::map<std::string, std::vector<std::string>> files_;
+  mutable std::map<std::string, File> files_;
 };
 
 // `text` cut to `limit` bytes, with an ellipsis, never inside a UTF-8 sequence.

@@ -287,7 +287,7 @@ void Interpreter::report_skipped_barrier(Fragment& arriver, const Code& code) {
   finding.strict = true;
   finding.object = machine_->name(arriver.object);
   finding.message = "some lanes of the warp have exited and never reach this aligned barrier";
-  finding.sites = {machine_->site_of_thread(arriver.thread, 0, "barrier", code.site)};
+  finding.sites = {machine_->site_of_thread(arriver.thread, arriver.path().lanes, "barrier", code.site)};
   machine_->report(std::move(finding));
 }
 
