@@ -6,14 +6,19 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "frontends/cli/baseline.h"
 #include "frontends/cli/commands.h"
 #include "frontends/cli/counterexample.h"
 #include "frontends/cli/interrupt.h"
+#include "frontends/cli/junit.h"
+#include "frontends/cli/outcome.h"
 #include "frontends/cli/progress.h"
 #include "frontends/cli/result_json.h"
 #include "frontends/cli/retell.h"
+#include "frontends/cli/sarif.h"
 #include "visualize/graph.h"
 #include "visualize/report.h"
+#include "visualize/slice.h"
 
 namespace warpcheck::cli {
 namespace {
@@ -39,7 +44,8 @@ ExploreOptions explore_options(const CheckOptions& options, const std::atomic<bo
   ExploreOptions explore;
   explore.reduction = options.reduction;
   explore.workers = options.workers;
-  explore.keep_going = options.keep_going;
+  // A finding that is accepted must hide no other.
+  explore.keep_going = options.keep_going || !options.baseline.empty() || !options.write_baseline.empty();
   explore.strict = options.strict;
   explore.exact_counts = options.exact_counts;
   explore.max_executions = options.max_executions;
@@ -63,40 +69,47 @@ class Checked {
       return rank(a.finding) < rank(b.finding);
     });
     summary_ = summarize(kernel_, options_, result_);
+    outcome_.name = kernel_.request.launch.empty() ? kernel_.spec.ptx : kernel_.request.launch;
+    outcome_.ptx = kernel_.spec.ptx;
+    outcome_.kernel = summary_.kernel;
+    outcome_.verdict = result_.verdict;
+    outcome_.whole = is_whole(result_);
+    outcome_.seconds = result_.seconds;
+    for (const FoundFinding& found : result_.findings) {
+      outcome_.findings.push_back(tell_finding(kernel_, found.finding, is_violation(found.finding)));
+    }
+  }
+
+  void accept_known(Baseline& baseline) {
+    baseline.accept(outcome_);
+    for (const ToldFinding& told : outcome_.findings) summary_.accepted += told.violation && told.accepted ? 1 : 0;
   }
 
   void write_files(std::vector<std::string>& taken) {
-    for (const FoundFinding& found : result_.findings) {
-      files_.emplace_back();
-      reports_.emplace_back();
-      if (!makes_incomplete(found.finding.kind)) write_finding(found, taken);
+    for (size_t i = 0; i < result_.findings.size(); ++i) {
+      if (!makes_incomplete(result_.findings[i].finding.kind)) {
+        write_finding(result_.findings[i], outcome_.findings[i], taken);
+      }
     }
-  }
-
-  std::string report() const {
-    std::string text;
-    // A lone violation says all by itself, and `replay` prints the same.
-    if (result_.verdict != Verdict::kViolation || summary_.findings + summary_.warnings > 1) {
-      text += verdict_report(summary_);
-    }
-    for (const std::string& finding : reports_) text += finding;
-    return text;
+    outcome_.summary = summary_;
+    outcome_.report = report();
   }
 
   std::string line() const {
-    std::string text = verdict_line(kernel_.request.launch.empty() ? kernel_.spec.ptx : kernel_.request.launch,
-                                    summary_, first_violation());
-    for (size_t i = 0; i < files_.size(); ++i) {
-      if (is_violation(result_.findings[i].finding)) {
-        text.insert(text.size() - 1, fmt::format(", {}", files_[i].counterexample));
-        break;
-      }
-    }
+    const ToldFinding* first = first_violation();
+    std::string text = verdict_line(outcome_.name, summary_, first == nullptr ? nullptr : &first->finding);
+    if (first != nullptr) text.insert(text.size() - 1, fmt::format(", {}", first->files.counterexample));
     return text;
   }
 
-  nlohmann::ordered_json json() const { return result_json(kernel_, options_, result_, summary_, files_); }
-  Verdict verdict() const { return result_.verdict; }
+  nlohmann::ordered_json json() const { return result_json(kernel_, options_, result_, summary_, outcome_.findings); }
+
+  // After write_files. Findings without the kinds that say why a search is incomplete.
+  LaunchOutcome outcome() const {
+    LaunchOutcome told = outcome_;
+    std::erase_if(told.findings, [](const ToldFinding& found) { return makes_incomplete(found.finding.kind); });
+    return told;
+  }
 
  private:
   bool is_violation(const Finding& finding) const {
@@ -106,11 +119,26 @@ class Checked {
   // Violations, those that an earlier race may have caused, warnings.
   int rank(const Finding& finding) const { return !is_violation(finding) ? 2 : finding.after_race ? 1 : 0; }
 
-  const Finding* first_violation() const {
-    for (const FoundFinding& found : result_.findings) {
-      if (is_violation(found.finding)) return &found.finding;
+  // One that is new before one that is accepted.
+  const ToldFinding* first_violation() const {
+    const ToldFinding* known = nullptr;
+    for (const ToldFinding& found : outcome_.findings) {
+      if (!found.violation) continue;
+      if (!found.accepted) return &found;
+      if (known == nullptr) known = &found;
     }
-    return nullptr;
+    return known;
+  }
+
+  std::string report() const {
+    std::string text;
+    // A lone violation says all by itself, and `replay` prints the same.
+    const bool known_and_more = summary_.accepted != 0 && !outcome_.whole;
+    if (result_.verdict != Verdict::kViolation || summary_.findings + summary_.warnings > 1 || known_and_more) {
+      text += verdict_report(summary_);
+    }
+    for (const ToldFinding& finding : outcome_.findings) text += finding.report;
+    return text;
   }
 
   // A violation is never lost: should its schedule not show it again, it is told without its run.
@@ -123,7 +151,7 @@ class Checked {
     }
   }
 
-  void write_finding(const FoundFinding& found, std::vector<std::string>& taken) {
+  void write_finding(const FoundFinding& found, ToldFinding& told, std::vector<std::string>& taken) {
     const Retelling retelling = tell(found);
     const Recording& recording = retelling.recording;
     Counterexample c;
@@ -141,10 +169,11 @@ class Checked {
     c.max_seconds = options_.max_seconds;
     c.schedule = found.schedule;
     c.names = retelling.names;
-    const Files& files = files_.back() = write_pair(c, recording, taken);
-    reports_.back() = finding_report(recording, kernel_.sources,
-                                     {found.execution, result_.executions, c.violation, files.counterexample,
-                                      files.graph});
+    told.files = write_pair(c, recording, taken);
+    told.why = explanation(recording, make_slice(recording));
+    told.report = finding_report(recording, kernel_.sources,
+                                 {found.execution, result_.executions, told.violation,
+                                  told.files.counterexample, told.files.graph, told.accepted});
   }
 
   // The counterexample and its picture. A verdict outlives a full disk: what cannot be written is said and left out.
@@ -165,9 +194,14 @@ class Checked {
   const CheckOptions& options_;
   ExploreResult result_;
   RunSummary summary_;
-  std::vector<Files> files_;          // an entry each of result_.findings
-  std::vector<std::string> reports_;  // likewise
+  LaunchOutcome outcome_;  // its findings are those of result_, one to one
 };
+
+// What the exit code rests on: violations that no baseline accepts, then whether anything was left out.
+Verdict judged(const LaunchOutcome& outcome) {
+  if (outcome.violated()) return Verdict::kViolation;
+  return outcome.whole ? Verdict::kVerified : Verdict::kIncomplete;
+}
 
 void make_folder(const std::string& folder) {
   std::error_code error;
@@ -175,6 +209,13 @@ void make_folder(const std::string& folder) {
   if (!fs::is_directory(folder) || access(folder.c_str(), W_OK) != 0) {
     throw InputError(folder, 0, "cannot be written to, expected a folder for counterexamples (--out)");
   }
+}
+
+void write_team_files(const CheckOptions& options, const Baseline& known, const std::vector<LaunchOutcome>& outcomes) {
+  if (!options.junit.empty()) write_text_file(options.junit, junit_xml(outcomes));
+  if (!options.sarif.empty()) write_text_file(options.sarif, sarif_text(outcomes, fs::current_path().string()));
+  for (const std::string& line : known.stale()) fmt::print(stderr, "warpcheck: {}: {}\n", options.baseline, line);
+  if (!options.write_baseline.empty()) write_text_file(options.write_baseline, known.text(outcomes));
 }
 
 int exit_code(Verdict verdict) {
@@ -192,30 +233,42 @@ int check(const CheckOptions& options) {
   if (options.out != ".") make_folder(options.out);
   std::vector<Kernel> kernels;
   for (const Request& request : requests(options)) kernels.push_back(load_kernel(request));
+  Baseline known = options.baseline.empty() ? Baseline() : Baseline::read(options.baseline);
+  for (const std::string& path : {options.junit, options.sarif}) {
+    if (!path.empty()) write_text_file(path, "");  // better told now than after a long search
+  }
   const std::atomic<bool>& interrupted = watch_for_interrupts();
 
   const bool several = kernels.size() > 1;
   std::vector<std::string> taken;
   auto results = nlohmann::ordered_json::array();
-  size_t counts[3] = {};
+  std::vector<LaunchOutcome> outcomes;
   for (Kernel& kernel : kernels) {
     Checked checked(std::move(kernel), options, interrupted);
+    checked.accept_known(known);
     checked.write_files(taken);
-    ++counts[static_cast<size_t>(checked.verdict())];
+    outcomes.push_back(checked.outcome());
     if (options.json) {
       results.push_back(checked.json());
     } else {
-      fmt::print("{}", several ? checked.line() : checked.report());
+      fmt::print("{}", several ? checked.line() : outcomes.back().report);
       std::fflush(stdout);
     }
   }
+  write_team_files(options, known, outcomes);
+  size_t counts[3] = {};
+  for (const LaunchOutcome& outcome : outcomes) ++counts[static_cast<size_t>(judged(outcome))];
   const auto count = [&](Verdict verdict) { return counts[static_cast<size_t>(verdict)]; };
   if (options.json) {
     const auto replace = nlohmann::ordered_json::error_handler_t::replace;
     fmt::print("{}\n", (several ? results : results[0]).dump(2, ' ', false, replace));
   } else if (several) {
-    fmt::print("{} launches: {} verified, {} in violation, {} incomplete\n", kernels.size(), count(Verdict::kVerified),
-               count(Verdict::kViolation), count(Verdict::kIncomplete));
+    const auto known_only = static_cast<size_t>(std::count_if(outcomes.begin(), outcomes.end(), [](const auto& o) {
+      return judged(o) == Verdict::kVerified && o.summary.accepted != 0;
+    }));
+    fmt::print("{} launches: {} verified, {} in violation, {} incomplete{}\n", kernels.size(),
+               count(Verdict::kVerified) - known_only, count(Verdict::kViolation), count(Verdict::kIncomplete),
+               known_only == 0 ? "" : fmt::format(", {} with accepted violations alone", known_only));
   }
   if (count(Verdict::kViolation) != 0) return exit_code(Verdict::kViolation);
   return exit_code(count(Verdict::kIncomplete) != 0 ? Verdict::kIncomplete : Verdict::kVerified);

@@ -164,7 +164,8 @@ Counterexample from_json(const Json& json, const fs::path& folder) {
   return c;
 }
 
-// Whether an existing file is an earlier counterexample of the same kernel and launch, whose place may be taken.
+// Whether an existing file is an earlier counterexample of the same kernel and launch, whose place may be taken. What was
+// compiled anew is another kernel: its predecessor's counterexamples are still of use with its PTX.
 bool replaceable(const fs::path& path, const Counterexample& c) {
   try {
     const Counterexample old = read_counterexample(path.string());
@@ -174,7 +175,7 @@ bool replaceable(const fs::path& path, const Counterexample& c) {
     };
     return old.kernel == c.kernel && same(old.request.launch, c.request.launch) &&
            same(old.request.ptx.value_or(""), c.request.ptx.value_or("")) &&
-           (!c.request.launch.empty() || old.launch_hash == c.launch_hash);
+           old.ptx_hash == c.ptx_hash && old.launch_hash == c.launch_hash;
   } catch (const InputError&) {
     return false;
   }

@@ -22,6 +22,8 @@ Examples:
   warpcheck check ring.ptx --entry ring --grid 1 --block 64 --arg in=s32[128]:iota --arg out=s32[32]:zero
                                              a launch said in flags
   warpcheck check *.toml --json              several launches, for programs
+  warpcheck check *.toml --sarif warpcheck.sarif --junit warpcheck.xml
+                                             for continuous integration
   warpcheck replay race-1.json               run the schedule of a counterexample again
   warpcheck graph race-1.json -o race.svg    draw it
 
@@ -72,6 +74,16 @@ void add_search_flags(CLI::App& check, CheckOptions& options) {
       ->group(group);
 }
 
+void add_team_flags(CLI::App& check, CheckOptions& options) {
+  const std::string group = "Continuous integration";
+  check.add_option("--junit", options.junit, "Write the results as JUnit XML to this file")->group(group);
+  check.add_option("--sarif", options.sarif, "Write the findings as SARIF 2.1.0 to this file")->group(group);
+  check.add_option("--baseline", options.baseline, "Findings listed in this file are told, but fail nothing")
+      ->group(group);
+  check.add_option("--write-baseline", options.write_baseline, "Write the violations found as a baseline to this file")
+      ->group(group);
+}
+
 // One line of what CLI11 says.
 std::string one_line(std::string text) {
   for (char& c : text) c = c == '\n' ? ' ' : c;
@@ -94,6 +106,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   check->add_option("--out", check_options.out, "Folder for counterexamples and graphs (default: this one)");
   add_launch_flags(*check, check_options);
   add_search_flags(*check, check_options);
+  add_team_flags(*check, check_options);
 
   ReplayOptions replay_options;
   CLI::App* replay = app.add_subcommand("replay", "Run the schedule of a counterexample again and report it");

@@ -19,6 +19,9 @@ struct CheckOptions {
   std::optional<std::string> ptx;     // replaces each launch file's own
   ptx::LaunchFlags launch;
   std::string out = ".";              // folder of counterexamples and graphs
+  std::string junit, sarif;           // files for other tools; "" for none
+  std::string baseline;               // accepted findings; "" for none
+  std::string write_baseline;         // where to write those of this run
   bool json = false, strict = false, keep_going = false;
   bool exact_counts = false;          // else clusters that share nothing are explored apart
   bool plain_steps = false;           // each plain access is a step of its own

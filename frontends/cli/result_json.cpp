@@ -23,7 +23,7 @@ Json site_json(const Program& program, const FindingSite& site) {
   return json;
 }
 
-Json finding_json(const Program& program, const FoundFinding& found, const Files& files) {
+Json finding_json(const Program& program, const FoundFinding& found, const ToldFinding& told) {
   const Finding& finding = found.finding;
   Json sites = Json::array();
   for (const FindingSite& site : finding.sites) sites.push_back(site_json(program, site));
@@ -35,8 +35,9 @@ Json finding_json(const Program& program, const FoundFinding& found, const Files
                {"message", finding.message},
                {"sites", sites},
                {"execution", found.execution}};
-  if (!files.counterexample.empty()) json["counterexample"] = files.counterexample;
-  if (!files.graph.empty()) json["graph"] = files.graph;
+  if (told.accepted) json["accepted"] = true;
+  if (!told.files.counterexample.empty()) json["counterexample"] = told.files.counterexample;
+  if (!told.files.graph.empty()) json["graph"] = told.files.graph;
   return json;
 }
 
@@ -90,7 +91,7 @@ RunSummary summarize(const Kernel& kernel, const CheckOptions& options, const Ex
 }
 
 Json result_json(const Kernel& kernel, const CheckOptions& options, const ExploreResult& result,
-                 const RunSummary& summary, const std::vector<Files>& files) {
+                 const RunSummary& summary, const std::vector<ToldFinding>& told) {
   Json not_reached = Json::array(), findings = Json::array();
   for (const SourceLine& line : summary.not_reached) {
     const std::string text = line_ranges({line});
@@ -98,7 +99,7 @@ Json result_json(const Kernel& kernel, const CheckOptions& options, const Explor
   }
   for (size_t i = 0; i < result.findings.size(); ++i) {
     if (makes_incomplete(result.findings[i].finding.kind)) continue;
-    findings.push_back(finding_json(*kernel.program, result.findings[i], files[i]));
+    findings.push_back(finding_json(*kernel.program, result.findings[i], told[i]));
   }
   Json json = {{"schema", 1},
                {"tool", kTool},
@@ -122,6 +123,7 @@ Json result_json(const Kernel& kernel, const CheckOptions& options, const Explor
                {"workers", result.workers},
                {"seconds", result.seconds},
                {"findings", findings}};
+  if (summary.accepted != 0) json["accepted"] = summary.accepted;
   if (options.plain_steps) json["plain_steps"] = true;
   return json;
 }

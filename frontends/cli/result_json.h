@@ -8,18 +8,14 @@
 #include "explorer/explore.h"
 #include "frontends/cli/kernel.h"
 #include "frontends/cli/options.h"
+#include "frontends/cli/outcome.h"
 #include "visualize/report.h"
 
 namespace warpcheck::cli {
 
-// Where a finding's files were written; "" for none.
-struct Files {
-  std::string counterexample, graph;
-};
-
-// `files` has an entry for each of result.findings.
+// `told` has an entry for each of result.findings.
 nlohmann::ordered_json result_json(const Kernel& kernel, const CheckOptions& options, const ExploreResult& result,
-                                   const RunSummary& summary, const std::vector<Files>& files);
+                                   const RunSummary& summary, const std::vector<ToldFinding>& told);
 
 // What the text report and the JSON say alike.
 RunSummary summarize(const Kernel& kernel, const CheckOptions& options, const ExploreResult& result);

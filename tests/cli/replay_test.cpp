@@ -53,6 +53,21 @@ TEST(Replay, RefusesAnotherKernelOrLaunch) {
   EXPECT_THAT(changed_kernel.err, HasSubstr("found another kernel in ring_broken.ptx"));
 }
 
+TEST(Counterexample, ThoseOfTheKernelBeforeItWasCompiledAnewAreKept) {
+  const Folder folder;
+  for (const char* file : {"ring_broken.toml", "ring_broken.ptx", "ring.cu"}) {
+    std::filesystem::copy(kExamples + "/ring/" + file, folder / file);
+  }
+  warpcheck({"check", "ring_broken.toml"}, folder);
+  const std::string before = read_file(folder / "race-1.json");
+  warpcheck({"check", "ring_broken.toml"}, folder);
+  EXPECT_FALSE(std::filesystem::exists(folder / "race-2.json"));
+  write_file(folder / "ring_broken.ptx", read_file(folder / "ring_broken.ptx") + "\n// compiled anew\n");
+  warpcheck({"check", "ring_broken.toml"}, folder);
+  EXPECT_TRUE(std::filesystem::exists(folder / "race-2.json"));
+  EXPECT_EQ(read_file(folder / "race-1.json"), before);
+}
+
 TEST(Counterexample, FilesOfAnotherKernelAreKept) {
   const Folder folder;
   write_file(folder / "race-1.json", "mine");
