@@ -1,4 +1,4 @@
-# Installs the build in BUILD to a folder of its own and builds the C++ examples against it, as a user would.
+# Installs the build in BUILD to a folder of its own, then configures, builds and runs examples/find_package against it.
 set(prefix ${BUILD}/install_test/prefix)
 set(build ${BUILD}/install_test/build)
 file(REMOVE_RECURSE ${BUILD}/install_test)
@@ -12,6 +12,6 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 run(${prefix}/bin/warpcheck --version)
-run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/cpp -B ${build} -DCMAKE_PREFIX_PATH=${prefix})
-run(${CMAKE_COMMAND} --build ${build} --target example_ring)
-run(${build}/example_ring)
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/find_package -B ${build} -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${build})
+run(${build}/handoff)
