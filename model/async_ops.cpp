@@ -55,6 +55,17 @@ void GpuMachine::Impl::issue(Thread& t, uint32_t lane, const AsyncCopy& copy) {
     op.group_number = static_cast<uint32_t>(groups.grouped.size());
   }
   if (copy.tracks) op.group_number = static_cast<uint32_t>(issuer.of(GroupKind::kSmall).grouped.size());
+  op.covers = op.covers_tick = 0;
+  if (copy.tensor_commit) journal.stop();
+  if (copy.tensor_commit) {  // the fence before a synchronization is part of it
+    pool.raise_level(ClockLevel::kTensorCore);
+    t.clocks.tensor_fence(pool, kTensor, kTensorSync);
+    pool.join_row(op.bundle, kTensorSync, op.bundle, kTensor);
+    if (const uint32_t queue = issuer.queues[static_cast<size_t>(TensorQueue::kMatrix)]; queue != 0) {
+      op.covers = tensor_queues[queue - 1].component;
+      op.covers_tick = tensor_queues[queue - 1].issued;
+    }
+  }
   const auto drop_outside = [&](std::vector<Range>& pieces, bool write) {
     std::erase_if(pieces, [&](const Range& piece) {
       if (piece.region == kNoRegion || memory.inside(piece)) return false;
@@ -72,6 +83,7 @@ void GpuMachine::Impl::issue(Thread& t, uint32_t lane, const AsyncCopy& copy) {
   }
   op.agent = intern({t.base + lane, ++issuer.issued, copy.block});
   begin_agent(op.agent, false, number);
+  agents[index(op.agent)].noun = copy.tensor_commit ? "commit" : "copy";
   set_pending(op.agent, next_moment(op));
 }
 
@@ -278,7 +290,16 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
     }
   }
   pool.join_row(list.control_bundle(pool), kControl, op.bundle, kControl);
-  if (op.copy.complete_bytes == 0 && !op.copy.tracks) {  // one arrival: it hands on what its issuer had done when it was issued
+  if (op.copy.tensor_commit) {
+    if (op.covers != 0) list.completions.push_back({op.covers, op.covers_tick, op.issuer, false});
+    pool.join_row(list.control, kTensorSync, op.bundle, kTensorSync);
+    // What the operations were ordered after when they reached memory, whoever waits for them is, too.
+    for (const ClockKind row : kAsyncRows) pool.join_row(list.control, row, op.bundle, row);
+    if (const RegionSpec& region = memory.spec(o.region); region.block != op.issuer_block) {
+      remote_access({&pool, op.bundle, op.component, nullptr},
+                    {region.block, op.component, kCompleteTick, op.copy.site, op.agent, 1, {o.region, o.offset, 8}, true});
+    }
+  } else if (op.copy.complete_bytes == 0 && !op.copy.tracks) {  // one arrival: it hands on what its issuer had done when it was issued
     pool.join(list.entry(pool, op.issuer_block, Scope::kSystem, 0), op.bundle);
   }
   o.steps.push_back({op.agent, 1, op.copy.site, "completion"});

@@ -94,7 +94,10 @@ void BundlePool::raise_level(ClockLevel level) {
     for (const ClockKind kind : {kAsyncShared, kAsyncGlobal, kInits}) {
       if (level_ == ClockLevel::kGenericOnly) std::memset(edit_row(id, kind), 0, row_bytes);
     }
-    if (level != ClockLevel::kBothReadings) continue;
+    for (const ClockKind kind : {kTensorSync, kTensor}) {
+      if (level == ClockLevel::kTensorCore) std::memset(edit_row(id, kind), 0, row_bytes);
+    }
+    if (level < ClockLevel::kBothReadings || level_ >= ClockLevel::kBothReadings) continue;
     for (const ClockKind kind : {kGeneric, kAsyncShared, kAsyncGlobal}) {
       std::memcpy(edit_row(id, strict_twin(kind)), row(id, kind), row_bytes);
     }
@@ -137,7 +140,7 @@ void BundlePool::join_row(BundleId into, ClockKind to, BundleId from, ClockKind 
 }
 
 void BundlePool::join_component(BundleId into, uint32_t component, uint32_t tick) {
-  for (uint32_t kind = 0; kind < rows(); ++kind) raise(into, static_cast<ClockKind>(kind), component, tick);
+  for (uint32_t kind = 0; kind < std::min<uint32_t>(rows(), kTensor); ++kind) raise(into, static_cast<ClockKind>(kind), component, tick);
 }
 
 }  // namespace warpcheck

@@ -28,10 +28,12 @@ enum ClockKind : uint8_t {
   kStrictGeneric,      // the same in the strict reading
   kStrictAsyncShared,
   kStrictAsyncGlobal,
+  kTensorSync,         // tensor-memory accesses that a tensor-core fence before a synchronization covered
+  kTensor,             // what an access to tensor memory is ordered after in the strict reading; stays with its thread
   kClockKinds,
 };
 
-enum class ClockLevel : uint8_t { kGenericOnly = 3, kProxies = 6, kBothReadings = 9 };  // rows in use
+enum class ClockLevel : uint8_t { kGenericOnly = 3, kProxies = 6, kBothReadings = 9, kTensorCore = 11 };  // rows in use
 
 // The row that the strict reading checks in place of `kind`.
 constexpr ClockKind strict_twin(ClockKind kind) {
@@ -40,6 +42,9 @@ constexpr ClockKind strict_twin(ClockKind kind) {
   if (kind == kAsyncGlobal) return kStrictAsyncGlobal;
   return kind;
 }
+
+// What accesses through the async proxy are ordered after, in both readings.
+constexpr std::array kAsyncRows = {kAsyncShared, kAsyncGlobal, kStrictAsyncShared, kStrictAsyncGlobal};
 
 using BundleId = uint32_t;
 constexpr BundleId kNoBundle = 0xffffffffU;
@@ -59,15 +64,15 @@ class BundlePool {
 
   uint32_t width() const { return width_; }
   uint32_t rows() const { return static_cast<uint32_t>(level_); }
-  bool strict_kept() const { return level_ == ClockLevel::kBothReadings; }
-  bool equal(BundleId a, BundleId b) const;  // in all rows in use
+  bool strict_kept() const { return level_ >= ClockLevel::kBothReadings; }
+  bool equal(BundleId a, BundleId b) const;  // in all rows in use but kTensor
 
   void raise_level(ClockLevel level);       // the strict rows start as copies of their twins
   void ensure_components(uint32_t count);   // makes room, keeps contents; the journal forgets
 
   void join(BundleId into, BundleId from);                                 // all rows in use
   void join_row(BundleId into, ClockKind to, BundleId from, ClockKind row);
-  void join_component(BundleId into, uint32_t component, uint32_t tick);   // in all rows in use
+  void join_component(BundleId into, uint32_t component, uint32_t tick);   // in all rows in use but kTensor
   void raise(BundleId into, ClockKind kind, uint32_t component, uint32_t tick) {
     if (row(into, kind)[component] < tick) edit_row(into, kind)[component] = tick;
   }

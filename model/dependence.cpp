@@ -36,9 +36,16 @@ bool is_word(OpKind kind) {
     case OpKind::kCopyDone:
     case OpKind::kWaitRead:
     case OpKind::kWaitGroup:
+    case OpKind::kTensorAlloc:
+    case OpKind::kTensorFree:
+    case OpKind::kTensorRelinquish:
       return false;
   }
   return false;
+}
+
+bool is_tensor_memory(OpKind kind) {
+  return kind == OpKind::kTensorAlloc || kind == OpKind::kTensorFree || kind == OpKind::kTensorRelinquish;
 }
 
 bool is_group(OpKind kind) {
@@ -250,6 +257,37 @@ Outcome evaluate_barrier(const Operation& op, const ObjectState& state) {
   return out;
 }
 
+uint64_t units_at(uint64_t column, uint64_t columns) {
+  const uint64_t count = std::min<uint64_t>(columns / kTensorUnit, 16);
+  return (((uint64_t{1} << count) - 1) << std::min<uint64_t>(column / kTensorUnit, 16)) & (kRelinquished - 1);
+}
+
+Outcome evaluate_tensor_memory(const Operation& op, const ObjectState& state) {
+  Outcome out{.effect = Effect::kWrite, .result = kNoColumns, .after = state};
+  uint64_t& taken = out.after.word[0];
+  switch (op.kind) {
+    case OpKind::kTensorAlloc: {
+      if ((taken & kRelinquished) != 0 || op.operand > 16 * kTensorUnit) return out;  // never: an error of the kernel's
+      for (uint64_t column = 0; column + op.operand <= 16 * kTensorUnit; column += op.operand) {
+        const uint64_t units = units_at(column, op.operand);
+        if ((taken & units) != 0) continue;
+        taken |= units;
+        out.after.word[1] = op.operand;
+        out.result = column;
+        return out;
+      }
+      out.enabled = false;
+      return out;
+    }
+    case OpKind::kTensorFree:
+      taken &= ~units_at(op.operand, static_cast<uint64_t>(op.bytes));
+      return out;
+    default:
+      taken |= kRelinquished;
+      return out;
+  }
+}
+
 bool overlap(const Operation& a, const Operation& b) { return a.begin < b.begin + b.size && b.begin < a.begin + a.size; }
 
 bool reductions_commute(const Operation& a, const Operation& b) {
@@ -352,6 +390,7 @@ bool barriers_dependent(const Event& a, const Operation& q) {
 Outcome evaluate(const Operation& op, const ObjectState& state) {
   if (op.kind == OpKind::kLocal) return Outcome{.after = state};
   if (is_word(op.kind)) return evaluate_word(op, state);
+  if (is_tensor_memory(op.kind)) return evaluate_tensor_memory(op, state);
   if (!is_group(op.kind)) return evaluate_barrier(op, state);
   const bool waits = op.kind == OpKind::kWaitRead || op.kind == OpKind::kWaitGroup;
   return Outcome{.effect = waits ? Effect::kWait : Effect::kStep, .after = state};
@@ -360,6 +399,7 @@ Outcome evaluate(const Operation& op, const ObjectState& state) {
 bool dependent(const Event& first, const Event& second) {
   if (first.op.object != second.op.object || first.op.object == kNoObject) return false;
   if (is_word(first.op.kind)) return words_dependent(first.op, first.effect, second.op, second.effect);
+  if (is_tensor_memory(first.op.kind)) return true;
   if (is_group(first.op.kind)) return groups_dependent(first.op, second.op);
   return barriers_dependent(first, second);
 }
@@ -375,6 +415,7 @@ bool dependent(const Event& first, const Operation& second) {
     if (!meeting.enabled) return true;
     return words_dependent(first.op, first.effect, second, meeting.effect);
   }
+  if (is_tensor_memory(first.op.kind)) return true;
   if (is_group(first.op.kind)) return groups_dependent(first.op, second);
   return barriers_dependent(first, second);
 }
@@ -390,7 +431,7 @@ bool reversible(const Operation& op) { return op.kind != OpKind::kWaitGroup && o
 
 bool may_block(const Operation& op) {
   return op.predicate != nullptr || op.kind == OpKind::kWaitPhase || op.kind == OpKind::kWaitParity ||
-         op.kind == OpKind::kWaitGroup || op.kind == OpKind::kWaitRead;
+         op.kind == OpKind::kWaitGroup || op.kind == OpKind::kWaitRead || op.kind == OpKind::kTensorAlloc;
 }
 
 bool dominates(const Event& event, const Event& later) {

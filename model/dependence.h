@@ -11,6 +11,7 @@
 //    the steps of that phase and those before it, and never disabled. A step that completes a phase in which a parity wait
 //    was made that no arrival of the phase follows *closes* it: it is ordered after that wait and all steps of the phase.
 //  - groups: a wait is ordered after the operations that it waits for.
+//  - tensor memory: where an allocation lies depends on those before it, so that all its operations are ordered.
 #pragma once
 
 #include <span>
@@ -18,6 +19,12 @@
 #include "model/operation.h"
 
 namespace warpcheck {
+
+// A block's tensor memory as an object: word[0] has a bit for each 32 columns that are taken, and the one below once the
+// block has given up allocating; word[1] is the size of the last allocation, in columns.
+constexpr uint32_t kTensorUnit = 32;         // columns
+constexpr uint64_t kRelinquished = uint64_t{1} << 16;
+constexpr uint64_t kNoColumns = ~uint64_t{0};  // result of an allocation that cannot be
 
 // What `op` would do in `state`. A group wait's enabledness is the machine's to say (here: enabled).
 Outcome evaluate(const Operation& op, const ObjectState& state);

@@ -27,6 +27,7 @@ uint64_t hash_object(const Object& o) {
   const ObjectState& s = o.state;
   Hash h;
   h.add(static_cast<uint64_t>(o.sort)).add(index(o.region)).add(o.offset).add(s.phase);
+  if (o.sort == ObjectSort::kTensorMemory) h.add(s.word[0]).add(s.word[1]);
   h.add(static_cast<uint64_t>(s.pending)).add(static_cast<uint64_t>(s.expected)).add(static_cast<uint64_t>(s.tx));
   return h.add(static_cast<uint64_t>(s.awaited)).add(s.live ? 1 : 0).value();
 }
@@ -76,6 +77,9 @@ ClockHash::ClockHash(const GpuMachine::Impl& machine) : machine_(machine), keys_
     const AgentKey& key = machine.agents[index(machine.ops[i].agent)].key;
     keys_[machine.ops[i].component] = Hash().add(key.thread).add(key.ordinal).add(key.block).value();
   }
+  for (const TensorQueueState& queue : machine.tensor_queues) {
+    keys_[queue.component] = Hash().add(queue.owner).add(1U + static_cast<uint64_t>(queue.queue)).add("queue").value();
+  }
 }
 
 uint64_t hash_observation(const ClockHash& clocks, const Observation& seen) {
@@ -101,6 +105,7 @@ namespace {
 bool untouched(const Object& o) {
   const ObjectState& s = o.state;
   if (o.sort == ObjectSort::kMbarrier) return !o.ever_live;
+  if (o.sort == ObjectSort::kTensorMemory) return s.word[0] == 0;
   return s.phase == 0 && s.pending == 0 && s.awaited == 0;
 }
 

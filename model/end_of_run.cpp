@@ -34,6 +34,7 @@ void GpuMachine::Impl::finish() {
     check_operations();
     check_barriers();
     check_lifetimes();
+    check_tensor_memory();
   }
   bodies->end_of_run(self, deadlocked);
 }
@@ -56,6 +57,8 @@ std::string GpuMachine::Impl::waiting_for(AgentId id) {
       if (o.state.tx != 0) state += fmt::format(", {} bytes", o.state.tx);
       return fmt::format("waits for {} of {} ({})", phase, object_name(op.object), state);
     }
+    case OpKind::kTensorAlloc:
+      return fmt::format("waits for {} free columns of {}", op.operand, object_name(op.object));
     case OpKind::kWaitGroup:
     case OpKind::kWaitRead:
       return "waits for its asynchronous copies";
@@ -77,6 +80,9 @@ void GpuMachine::Impl::report_deadlock() {
     if (object_text.empty()) object_text = object_name(agent.transition.op.object);
     const bool same = std::any_of(sites.begin(), sites.end(), [&](const FindingSite& s) { return s.site == site.site; });
     if (!same) sites.push_back(site);
+    if (objects[index(agent.transition.op.object)].sort != ObjectSort::kWarpgroup) continue;
+    report(FindingKind::kDivergence, object_name(agent.transition.op.object), "not all warps of the warpgroup issue this group of MMAs",
+           {site_of(id, who, "wait", agent.visible.site)});
   }
   std::sort(sites.begin(), sites.end(), [](const FindingSite& a, const FindingSite& b) { return a.site < b.site; });
   report(FindingKind::kDeadlock, object_text, message, std::move(sites));

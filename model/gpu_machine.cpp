@@ -86,6 +86,7 @@ void GpuMachine::Impl::reset_object(Object& o) {
   o.arrivals_control = kNoBundle;
   o.pending.forget();
   o.dead_uses.forget();
+  o.allocations.forget();
   const auto awaits = [&](auto&& belongs) {
     o.state.live = o.ever_live = true;
     for (const ThreadSpec& spec : model.threads) {
@@ -102,6 +103,10 @@ void GpuMachine::Impl::reset_object(Object& o) {
     case ObjectSort::kWarpBarrier:
       o.state.live = o.ever_live = true;
       o.state.expected = 32;
+      break;
+    case ObjectSort::kTensorMemory:
+    case ObjectSort::kWarpgroup:
+      o.state.live = o.ever_live = true;
       break;
     case ObjectSort::kGranule:
     case ObjectSort::kMbarrier:
@@ -127,6 +132,7 @@ void GpuMachine::Impl::reset() {
       groups.grouped.forget();
       groups.commits.forget();
     }
+    each.queues.fill(0);
   }
   for (auto& live : live_barriers) live.forget();
   run.components = thread_components;
@@ -142,6 +148,8 @@ void GpuMachine::Impl::reset() {
   load_effects.forget();
   load_effects.push_back(0);
   held.forget();
+  tensor_queues.clear();
+  unallocated_uses.clear();
   found.clear();
   cache_valid = false;
   recorded.clear();

@@ -37,6 +37,31 @@ enum class FenceKind : uint8_t {
   kProxyAsyncShared,
   kProxyAsyncGlobal,
   kMbarrierInit,    // fence.mbarrier_init.release.cluster
+  kTensorBefore,    // before a synchronization: what is known of tensor memory travels with it
+  kTensorAfter,     // after one: later tensor-core operations are ordered after what came with it
+};
+
+// Queues of tensor-core operations. Those of one queue complete as if in order: whoever observes that one is complete knows
+// that of all before it.
+enum class TensorQueue : uint8_t {
+  kMatrix,     // MMAs, copies and shifts that a lane issued: one commit covers all
+  kLoad,       // from tensor memory to registers, of a warp
+  kStore,      // from registers to tensor memory, of a warp
+  kWarpgroup,  // MMAs that a warpgroup issued together, with accumulators in registers
+};
+constexpr size_t kTensorQueues = 4;
+
+enum class TensorKind : uint8_t { kNone, kMma, kCopy, kNarrowCopy, kShift, kLoad, kStore, kWarpgroupMma };
+
+// An operation of the tensor core. What it reads and writes lies in tensor memory, or in shared memory, which it reaches
+// through the async proxy.
+struct TensorOp {
+  TensorKind kind = TensorKind::kMma;
+  TensorQueue queue = TensorQueue::kMatrix;
+  uint64_t accumulator = 0;  // MMAs are pipelined if this is the same: accumulator, shape, type and how many blocks
+  uint32_t blocks = 1;       // that work together
+  std::vector<Range> reads, writes;
+  SiteId site = kNoSite;
 };
 
 // The two kinds of groups, each a sequence of its own: those of cp.async and those of bulk copies.
@@ -49,6 +74,7 @@ struct VisibleOp {
   Order order = Order::kRelaxed;
   Scope scope = Scope::kBlock;
   LaneMask lanes = 0;         // lanes that take part; 0: all of the thread
+  Range word;                 // kTensorAlloc: four bytes that receive the address of the first column
   bool own_phase = false;     // kWaitPhase: the discipline of C++ and Pallas waits is checked (a missed phase is misuse)
 };
 
@@ -70,6 +96,7 @@ struct AsyncCopy {
   bool tracks = false;           // moves nothing: arrives once the lane's earlier cp.asyncs are complete
   uint32_t block = 0;            // destination block (multicast: issue once per destination)
   SiteId site = kNoSite;
+  bool tensor_commit = false;    // arrives when all operations in the issuing lane's matrix queue are complete
 };
 
 enum class ValueTag : uint8_t { kKnown = 0, kUninitialized = 1, kOpaque = 2 };
@@ -146,6 +173,25 @@ class GpuMachine final : public Machine {
   void fence_tensor_map(ThreadId thread, uint32_t lane, Range map, SiteId site);
   void issue(ThreadId thread, uint32_t lane, const AsyncCopy& copy);
   void commit_group(ThreadId thread, uint32_t lane, GroupKind kind = GroupKind::kSmall);  // an empty group counts
+
+  // --- the tensor core. Its operations act when they are issued: like plain accesses they are checked by clock.
+  // Issued by `lanes` together. `owner` is the component that names the queue (the lane that issues; lane 0 of the warp, or
+  // of the warpgroup's first warp), `number` its place there, from 1; 0: the next one. Returns the number.
+  uint32_t issue_tensor(ThreadId thread, LaneMask lanes, uint32_t owner, const TensorOp& op, uint32_t number = 0);
+  // The lanes have waited until the queue's operations up to `number` are complete.
+  void wait_tensor(ThreadId thread, LaneMask lanes, uint32_t owner, TensorQueue queue, uint32_t number);
+  // They use what a load returned without having waited: that it is complete then, the strict reading does not know.
+  void use_tensor_load(ThreadId thread, LaneMask lanes, uint32_t owner, uint32_t number);
+  uint32_t tensor_issued(uint32_t owner, TensorQueue queue) const;
+  // Arrives at the barrier once the operations in the lane's matrix queue are complete.
+  void commit_tensor(ThreadId thread, uint32_t lane, ObjectId barrier, uint32_t block, SiteId site);
+  ObjectId tensor_memory(uint32_t block);           // the object of kTensorAlloc, kTensorFree, kTensorRelinquish
+  RegionId tensor_region(uint32_t block) const;     // kNoRegion if the launch has none
+  // Rendezvous of the warps of a warpgroup that have issued the same group of MMAs; one phase.
+  ObjectId warpgroup_barrier(uint32_t block, uint32_t warpgroup, uint32_t number);
+  // Contents without an access: what an operation that was issued computes with.
+  void peek(Range range, uint8_t* bytes, uint8_t* tags) const;
+  void poke(Range range, const uint8_t* bytes, const uint8_t* tags);
 
   // --- objects and visible operations
   ObjectId word_object(Range word);                      // the granule; also fill op.begin and op.size by word_op

@@ -6,6 +6,7 @@
 //   race_check.cpp     shadow memory, labels and causes of races
 //   visible_ops.cpp    what atomics, barriers and group waits do to clocks and memory
 //   async_ops.cpp      asynchronous copies: issue, moments, groups
+//   tensor_ops.cpp     the tensor core: its operations, tensor memory
 //   end_of_run.cpp     deadlocks, unfinished operations, lifetimes
 //   names.cpp          what people read
 #pragma once
@@ -72,12 +73,20 @@ struct WordCell {
   ReleaseList released;
 };
 
-enum class ObjectSort : uint8_t { kGranule, kMbarrier, kNamedBarrier, kClusterBarrier, kWarpBarrier, kGroup };
+enum class ObjectSort : uint8_t { kGranule, kMbarrier, kNamedBarrier, kClusterBarrier, kWarpBarrier, kGroup, kTensorMemory,
+                                  kWarpgroup };
+
+struct TensorAllocation {
+  uint32_t column = 0, columns = 0;
+  SiteId site = kNoSite;
+  AgentId agent = kNoAgent;
+  LaneMask lanes = 0;
+};
 
 struct Object {
   explicit Object(Journal& journal)
       : phases(journal), observations(journal), parity_waits(journal), arrived(journal), steps(journal), words(journal),
-        pending(journal), dead_uses(journal) {}
+        pending(journal), dead_uses(journal), allocations(journal) {}
 
   uint64_t saved = 0;
   ObjectSort sort = ObjectSort::kGranule;
@@ -96,6 +105,7 @@ struct Object {
   JournaledVector<WordCell> words;
   JournaledVector<AgentId> pending;        // agents whose pending transition is on this object; of words: those that wait
   JournaledVector<DeadUse> dead_uses;  // uses while it was not live
+  JournaledVector<TensorAllocation> allocations;   // tensor memory: those in use
 };
 
 struct RelaxedRead {
@@ -146,6 +156,7 @@ struct Lane {
   uint64_t saved = 0;
   uint32_t issued = 0;              // operations issued
   std::array<Groups, 2> groups;     // by GroupKind
+  std::array<uint32_t, kTensorQueues> queues{};  // index into tensor_queues + 1; 0: none yet
   Groups& of(GroupKind kind) { return groups[static_cast<size_t>(kind)]; }
   const Groups& of(GroupKind kind) const { return groups[static_cast<size_t>(kind)]; }
 };
@@ -155,6 +166,28 @@ struct TensorMapFence {
   Range map;
   uint32_t component = 0, tick = 0;
   BundleId bundle = kNoBundle;
+};
+
+// Operations of the tensor core that complete in order: one clock component, a tick each.
+struct TensorQueueState {
+  uint32_t owner = 0, component = 0;
+  TensorQueue queue = TensorQueue::kMatrix;
+  uint32_t issued = 0;
+  uint32_t reads_shared = 0;   // number of the last one that reads shared memory; 0: none does
+  SiteId site = kNoSite;       // of that one
+  AgentId agent = kNoAgent;
+  Range read;                  // some of it
+  std::vector<uint32_t> used;  // loads whose results were used before a wait, beyond a prefix
+  uint32_t prefix = 0;         // all up to here were
+};
+
+// A use of columns that nothing had allocated when it was made.
+struct UnallocatedUse {
+  Range range;
+  uint32_t component = 0, tick = 0;
+  SiteId site = kNoSite;
+  AgentId agent = kNoAgent;
+  LaneMask lanes = 0;
 };
 
 struct AsyncState {
@@ -168,6 +201,7 @@ struct AsyncState {
   uint32_t issuer_block = 0;
   uint32_t issue_tick = 0;
   uint32_t group_number = 0;       // from 1
+  uint32_t covers = 0, covers_tick = 0;  // a commit: component and tick of what it stands for; 0: nothing
   uint32_t stage = 0;              // --plain-steps: which of its moments is next
   bool read_done = false, done = false;
   uint32_t issue_event = 0;
@@ -186,6 +220,7 @@ struct Agent {
   bool is_thread = true;
   uint32_t index = 0;   // component of a thread, number of an operation
   uint32_t events = 0;
+  const char* noun = "copy";  // what an operation is called
   uint64_t changed = 0;  // stamp of the step that last changed its pending transition
   Transition transition;
   VisibleOp visible;
@@ -203,7 +238,7 @@ struct RaceSide {
   LaneMask lanes = 0;
   SiteId site = kNoSite;
   AccessMode mode = AccessMode::kRead;
-  bool async = false, strong = false;
+  bool async = false, strong = false, tensor = false;
   uint32_t step = 0;
 };
 
@@ -288,6 +323,9 @@ struct GpuMachine::Impl {
   std::vector<ThreadId> to_resume;
   std::vector<uint32_t> snapshots;  // run.snapshots_used rows
   uint32_t snapshot_width = 0;
+  // The tensor core: a run that uses it does not go back.
+  std::vector<TensorQueueState> tensor_queues;
+  std::vector<UnallocatedUse> unallocated_uses;
   std::vector<Finding> found;       // everything but races
   mutable std::vector<Finding> findings_cache;
   mutable bool cache_valid = false;
@@ -384,6 +422,19 @@ struct GpuMachine::Impl {
   ObjectId group_object(uint32_t component, GroupKind kind);
   void complete(AsyncOp& op, const Outcome& outcome);
   bool piece_at(const std::vector<Range>& pieces, uint32_t chunk, Range& range, uint64_t& at) const;
+
+  // --- tensor_ops.cpp
+  TensorQueueState& tensor_queue(uint32_t owner, TensorQueue queue);
+  uint32_t issue_tensor(Thread& t, LaneMask who, uint32_t owner, const TensorOp& op, uint32_t number);
+  void access_tensor(Thread& t, LaneMask who, const AccessRecord& shape, const Range& range);
+  void wait_tensor(Thread& t, LaneMask who, uint32_t owner, TensorQueue queue, uint32_t number);
+  void use_tensor_load(Thread& t, LaneMask who, uint32_t owner, uint32_t number);
+  void perform_tensor_memory(Thread& t, const VisibleOp& op, LaneMask who, const Outcome& outcome);
+  void allocate_tensor(Thread& t, const VisibleOp& op, LaneMask who, uint32_t column);
+  void free_tensor(Thread& t, const VisibleOp& op, LaneMask who);
+  void write_columns(Thread& t, LaneMask who, uint32_t column, uint32_t columns);
+  void check_tensor_memory();
+  RegionId tensor_region(uint32_t block) const;
 
   // --- end_of_run.cpp
   void finish();

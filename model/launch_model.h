@@ -10,7 +10,7 @@
 
 namespace warpcheck {
 
-enum class Space : uint8_t { kGlobal, kShared };
+enum class Space : uint8_t { kGlobal, kShared, kTensor };  // kTensor: a block's tensor memory (tensor_memory.h)
 
 // A named part of a region: accesses are named after it and must not leave it.
 struct Variable {
@@ -23,7 +23,7 @@ struct Variable {
 struct RegionSpec {
   std::string name;
   Space space = Space::kGlobal;
-  uint32_t block = 0;                // the owner of shared memory
+  uint32_t block = 0;                // the owner of shared or tensor memory
   uint64_t bytes = 0;
   std::vector<uint8_t> initial;      // contents from offset 0; the rest is uninitialized poison (0xff)
   std::vector<bool> uninitialized;   // marks bytes inside `initial` that are uninitialized all the same; may be shorter

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "model/tensor_memory.h"
+
 namespace warpcheck {
 
 Memory::Memory(const LaunchModel& model, Journal& journal)
@@ -84,6 +86,13 @@ void Memory::write_raw(Range range, const uint8_t* bytes, const uint8_t* tags) {
   std::memcpy(c.tags.data() + range.offset, tags, range.bytes);
 }
 
+void Memory::erase(Range range) {
+  save(range);
+  Contents& c = contents_[index(range.region)];
+  std::memset(c.bytes.data() + range.offset, kPoison, range.bytes);
+  std::memset(c.tags.data() + range.offset, static_cast<int>(ValueTag::kUninitialized), range.bytes);
+}
+
 bool Memory::equals(Range range, const void* bytes) const {
   const Contents& c = contents_[index(range.region)];
   for (uint64_t b = range.offset; b < range.offset + range.bytes; ++b) {
@@ -113,11 +122,15 @@ std::string Memory::variable_name(Range range) const {
   const Variable* variable = find(range);
   const std::string& name = variable == nullptr ? region.name : variable->name;
   if (region.space == Space::kGlobal) return "global " + name;
+  if (region.space == Space::kTensor) {
+    return model_.blocks == 1 ? "tensor memory" : fmt::format("tensor memory of block {}", region.block);
+  }
   if (model_.blocks == 1) return "shared " + name;
   return fmt::format("shared {} of block {}", name, region.block);
 }
 
 std::string Memory::range_text(Range range) const {
+  if (spec(range.region).space == Space::kTensor) return tensor_range_text(range.offset, range.bytes);
   const Variable* variable = find(range);
   const uint64_t base = variable == nullptr ? 0 : variable->offset;
   const uint64_t size = std::max<uint32_t>(1, variable == nullptr ? 1 : variable->element_bytes);

@@ -3,6 +3,7 @@
 // Also resolves addresses to the named variables of a region, for reports and for bounds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -29,6 +30,7 @@ class Memory {
   void write(Range range, const void* bytes, ValueTag tag);
   void read_raw(Range range, uint8_t* bytes, uint8_t* tags) const;  // tags: one ValueTag a byte
   void write_raw(Range range, const uint8_t* bytes, const uint8_t* tags);
+  void erase(Range range);                                  // as if never written
   bool equals(Range range, const void* bytes) const;        // and initialized; opaque values by their bits
 
   std::span<const uint8_t> bytes(RegionId region) const { return contents_[index(region)].bytes; }

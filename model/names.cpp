@@ -37,7 +37,7 @@ std::string role_of(const RaceSide& side) {
     case AccessMode::kRead:
     case AccessMode::kWrite: break;
   }
-  const char* path = side.async ? "async" : side.strong ? "atomic" : "generic";
+  const char* path = side.tensor ? "tensor-core" : side.async ? "async" : side.strong ? "atomic" : "generic";
   return fmt::format("{} {}", path, side.mode == AccessMode::kWrite ? "write" : "read");
 }
 
@@ -70,7 +70,7 @@ std::string GpuMachine::Impl::agent_name(AgentId id) const {
   for (const ThreadSpec& spec : model.threads) {
     if (agent.key.thread < base + spec.lanes) {
       if (agent.key.ordinal == 0) return spec.name;
-      return fmt::format("copy {} of {}", agent.key.ordinal, spec.name);
+      return fmt::format("{} {} of {}", agent.noun, agent.key.ordinal, spec.name);
     }
     base += spec.lanes;
   }
@@ -114,6 +114,12 @@ std::string GpuMachine::Impl::object_name(ObjectId id) const {
       return "warp rendezvous";
     case ObjectSort::kGroup:
       return "copy groups";
+    case ObjectSort::kTensorMemory:
+      return model.blocks == 1 ? "tensor memory" : fmt::format("tensor memory of block {}", index(o.region));
+    case ObjectSort::kWarpgroup: {
+      const std::string name = fmt::format("MMA group {} of warpgroup {}", o.offset & 0xffffffffU, o.offset >> 32U);
+      return model.blocks == 1 ? name : fmt::format("{} of block {}", name, index(o.region));
+    }
   }
   return "";
 }
@@ -148,6 +154,9 @@ std::string GpuMachine::Impl::describe(const Operation& op) const {
     case OpKind::kCopyDone: return "done";
     case OpKind::kWaitRead: return "wait for the read side of copies";
     case OpKind::kWaitGroup: return "wait for copies";
+    case OpKind::kTensorAlloc: return fmt::format("allocate {} columns of {}", op.operand, object);
+    case OpKind::kTensorFree: return fmt::format("free columns {}..{} of {}", op.operand, static_cast<int64_t>(op.operand) + op.bytes - 1, object);
+    case OpKind::kTensorRelinquish: return "relinquish the right to allocate " + object;
   }
   return "";
 }

@@ -2,8 +2,9 @@
 // and the state of the one object that it touches. Plain data without pointers into a machine, so that dependence
 // (dependence.h) is a matter of pure functions.
 //
-// A step touches one object at most. Objects are of three sorts: a 16-byte granule of memory that holds words for
-// atomics, a barrier (mbarrier, named barrier, block and cluster barrier), and a thread's sequence of asynchronous groups.
+// A step touches one object at most. Objects are of four sorts: a 16-byte granule of memory that holds words for
+// atomics, a barrier (mbarrier, named barrier, block and cluster barrier), a thread's sequence of asynchronous groups, and a
+// block's tensor memory (who has which columns).
 #pragma once
 
 #include <array>
@@ -35,6 +36,9 @@ enum class OpKind : uint8_t {
   kCopyDone,      // ... is complete
   kWaitRead,      // waits for the read side of all operations up to number `operand`
   kWaitGroup,     // waits for all operations up to number `operand`
+  kTensorAlloc,   // waits until `operand` columns of tensor memory are free, and takes them: result is the first
+  kTensorFree,    // gives `bytes` columns back, from column `operand`
+  kTensorRelinquish,  // the block allocates no more
 };
 
 enum class Rmw : uint8_t { kNone, kExchange, kCompareSwap, kAdd, kMinS, kMinU, kMaxS, kMaxU, kAnd, kOr, kXor, kIncrement,
@@ -67,7 +71,7 @@ struct Operation {
 
 // All that decides what an operation on the object does. 48 bytes, compared by value.
 struct ObjectState {
-  std::array<uint64_t, 2> word = {0, 0};  // granule: its 16 bytes, little endian
+  std::array<uint64_t, 2> word = {0, 0};  // granule: its 16 bytes, little endian; tensor memory: see dependence.h
   // Barriers. A phase of an mbarrier completes when pending and tx are both zero.
   uint32_t phase = 0;     // completed phases
   int32_t pending = 0;    // mbarrier: arrivals still owed; named: threads arrived in this phase

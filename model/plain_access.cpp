@@ -29,7 +29,7 @@ bool GpuMachine::Impl::admit(Thread& t, LaneMask who, Range range, bool write) {
     return false;
   }
   const RegionSpec& region = memory.spec(range.region);
-  if (region.space == Space::kShared && region.block != t.block) {
+  if (region.space != Space::kGlobal && region.block != t.block) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(who));
     remote_access(t.clocks.view(pool, lane), {region.block, t.base, t.clocks.tick(), t.site, t.agent, who, range, write});
   }
@@ -116,6 +116,16 @@ void GpuMachine::Impl::fence(Thread& t, FenceKind kind, Scope scope, SiteId site
     case FenceKind::kMbarrierInit:
       pool.raise_level(ClockLevel::kProxies);
       t.clocks.fence(pool, kInits);
+      break;
+    case FenceKind::kTensorBefore:
+      journal.stop();
+      pool.raise_level(ClockLevel::kTensorCore);
+      t.clocks.tensor_fence(pool, kTensor, kTensorSync);
+      break;
+    case FenceKind::kTensorAfter:
+      journal.stop();
+      pool.raise_level(ClockLevel::kTensorCore);
+      t.clocks.tensor_fence(pool, kTensorSync, kTensor);
       break;
   }
 }

@@ -38,6 +38,33 @@ bool conflict(const AccessRecord& a, const AccessRecord& b, const ScopeMap& scop
   return !(a.strong && b.strong && same_bytes && scopes.mutual(a.scope, a.block, b.scope, b.block));
 }
 
+// Tensor-core operations that execute in the order of issue (PTX ISA, tcgen05: pipelined instructions). MMAs of a warpgroup
+// have their accumulators in registers and only read memory.
+bool pipelined(const AccessRecord& first, const AccessRecord& second) {
+  if (first.tensor_blocks != second.tensor_blocks) return false;
+  switch (second.tensor) {
+    case TensorKind::kMma:
+      if (first.tensor == TensorKind::kMma) return first.accumulator == second.accumulator;
+      return first.tensor == TensorKind::kCopy || first.tensor == TensorKind::kNarrowCopy || first.tensor == TensorKind::kShift;
+    case TensorKind::kNarrowCopy: return first.tensor == TensorKind::kShift;
+    case TensorKind::kShift: return first.tensor == TensorKind::kMma;
+    case TensorKind::kNone:
+    case TensorKind::kCopy:
+    case TensorKind::kLoad:
+    case TensorKind::kStore:
+    case TensorKind::kWarpgroupMma: return false;
+  }
+  return false;
+}
+
+// A later operation of the same queue, alike in what pipelining asks, that covers the bytes: who is ordered after it is
+// ordered after the earlier one.
+bool supersedes(const AccessRecord& now, const AccessRecord& old) {
+  return now.tensor != TensorKind::kNone && now.tensor == old.tensor && now.component == old.component &&
+         now.issuer == old.issuer && now.accumulator == old.accumulator && now.tick > old.tick &&
+         (writes(now.mode) || now.mode == old.mode);
+}
+
 // Whether forgetting `old` once `now` is ordered after it loses no race.
 bool as_strong(const AccessRecord& now, const AccessRecord& old) {
   if (now.operation) return false;
@@ -57,7 +84,8 @@ bool comes_first(const RaceSide& a, const RaceSide& b) {
 }
 
 RaceSide side_of(const AccessRecord& record) {
-  return {record.agent, record.lanes, record.site, record.mode, record.async, record.strong, record.step};
+  return {record.agent, record.lanes, record.site, record.mode, record.async, record.strong,
+          record.tensor != TensorKind::kNone, record.step};
 }
 
 bool same_place(const RaceSide& a, const RaceSide& b) {
@@ -131,7 +159,8 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
   if (!confined_to.empty()) note_footprint(now.block, now.mode, range);
   const Space space = memory.spec(range.region).space;
   const ClockKind kind = kind_of(now, space);
-  const ClockKind strict_kind = pool.strict_kept() ? strict_twin(kind) : kind;
+  const bool tensor = space == Space::kTensor;
+  const ClockKind strict_kind = tensor ? kTensor : pool.strict_kept() ? strict_twin(kind) : kind;
   const bool global_is_generic = kind == kAsyncGlobal && model.async_global_is_generic;
 
   const auto ordered = [&](const AccessRecord& before, ClockKind row, bool strict) {
@@ -142,8 +171,14 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
     const bool init = now.mode == AccessMode::kUse && before.mode == AccessMode::kInit;
     const bool init_by_threads = init && now.async && !strict && space == Space::kShared &&
                                  memory.spec(range.region).block == now.block;
+    if (tensor && pipelined(before, now)) {  // it is enough to have been issued after it
+      if (view.at(kTensor, before.issuer) >= before.issue_tick) return true;
+      if (!strict && std::max(view.at(kGeneric, before.issuer), view.at(kTensorSync, before.issuer)) >= before.issue_tick) return true;
+    }
     return all_stamps(before, [&](uint32_t component) {
       if (view.at(row, component) >= before.tick) return true;
+      if (tensor && !strict && view.at(kTensorSync, component) >= before.tick) return true;
+      if (tensor && view.at(kTensor, component) >= before.tick) return true;
       if (global_is_generic && view.at(kGeneric, component) >= before.tick) return true;
       if (init && pool.rows() > kInits && view.at(kInits, component) >= before.tick) return true;
       return init_by_threads && view.at(kGeneric, component) >= before.tick;
@@ -159,7 +194,7 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
     if (plain && now.mode == AccessMode::kRead && before.mode == AccessMode::kWrite && before.unchanged) return true;
     if (plain && now.mode == AccessMode::kWrite && before.mode == AccessMode::kRead && now.unchanged) return true;
     const bool read_before = before.mode == AccessMode::kRead && !before.async && !before.operation;
-    return read_before && writes(now.mode) && all_stamps(before, [&](uint32_t component) {
+    return (read_before || before.address_word) && writes(now.mode) && all_stamps(before, [&](uint32_t component) {
              return view.at(kHanded, component) >= before.tick;
            });
   };
@@ -176,6 +211,8 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
   };
 
   shadows[index(range.region)].add(now, [&](const AccessRecord& before) -> LaneMask {
+    // The warps of a warpgroup each make the accesses of an MMA that is theirs together.
+    if (now.tensor != TensorKind::kNone && before.component == now.component && before.tick == now.tick) return before.lanes;
     if (both_atomic(before)) {
       const bool covered = (writes(now.mode) || now.mode == before.mode) && row[before.component] >= before.tick &&
                            strict_row[before.component] >= before.tick;
@@ -183,7 +220,7 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
     }
     const bool conflicts = conflict(now, before, scopes);
     const bool reduction = (now.operation && now.strong) || (before.operation && before.strong);
-    const bool covers = as_strong(now, before);
+    const bool follows = supersedes(now, before), covers = follows || as_strong(now, before);
     if (!conflicts && !reduction && !covers) return before.lanes;
     const bool default_ordered = ordered(before, kind, false);
     const bool strict_ordered = strict_kind == kind && !now.async ? default_ordered : ordered(before, strict_kind, true);
@@ -196,6 +233,7 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
       report(FindingKind::kUnsupported, memory.variable_name(range), "an atomic access and a bulk reduction in no order are not explored",
              {site_of(now.agent, now.lanes, "atomic", now.site), site_of(before.agent, before.lanes, "atomic", before.site)});
     }
+    if (follows) return 0;
     if (!covers) return before.lanes;
     // The lane's own earlier access, or one that this access is ordered after in both readings.
     if (before.component == now.component && !before.operation && before.async == now.async &&
@@ -227,6 +265,7 @@ void GpuMachine::Impl::note_footprint(uint32_t block, AccessMode mode, Range ran
 
 bool GpuMachine::Impl::in_control(const AccessRecord& access, uint32_t component, uint32_t tick) const {
   if (access.operation && component == access.component) return true;
+  if (access.operation && component == access.issuer) return tick <= access.issue_tick;
   if (!access.operation && component >= access.component && component < access.component + 32 &&
       (access.lanes >> (component - access.component) & 1) != 0) {
     return tick <= access.tick;
@@ -246,15 +285,20 @@ bool GpuMachine::Impl::awaited_by_another(const AccessRecord& operation, const A
 Cause GpuMachine::Impl::cause_of(const AccessRecord& now, const AccessRecord& before, const ClockView& view) const {
   if (now.operation && awaited_by_another(now, before)) return Cause::kAwaitedByAnother;
   if (before.operation && awaited_by_another(before, now)) return Cause::kAwaitedByAnother;
-  if (before.operation && writes(before.mode) && before.tick > 1 && view.at(kGeneric, before.component) == 1) {
+  if (before.operation && before.tensor == TensorKind::kNone && writes(before.mode) && before.tick > 1 && view.at(kGeneric, before.component) == 1) {
     return Cause::kOnlyReadSide;
+  }
+  const bool both_tensor = now.tensor != TensorKind::kNone && before.tensor != TensorKind::kNone;
+  if (both_tensor && view.at(kGeneric, before.component) < before.tick &&
+      (in_control(now, before.issuer, before.issue_tick) || in_control(before, now.issuer, now.issue_tick))) {
+    return Cause::kNotPipelined;
   }
   if (now.operation && in_control(before, now.issuer, now.issue_tick)) return Cause::kNotAwaited;
   if (before.operation && in_control(now, before.issuer, before.issue_tick)) return Cause::kNotAwaited;
   const auto seen = [&](ClockKind row) {
     return all_stamps(before, [&](uint32_t component) { return view.at(row, component) >= before.tick; });
   };
-  if (seen(kGeneric) && (now.async || before.async)) return Cause::kProxyFence;
+  if (seen(kGeneric) && (now.async || before.async || now.tensor != TensorKind::kNone || before.tensor != TensorKind::kNone)) return Cause::kProxyFence;
   if (seen(kHanded)) return Cause::kScope;
   return Cause::kNoSynchronization;
 }

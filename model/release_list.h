@@ -29,7 +29,8 @@ struct ReleaseList {
 
   JournaledVector<Release> releases;
   JournaledVector<Completion> completions;
-  BundleId control = kNoBundle;      // row kControl: of all operations; row kInits: of relaxed cluster arrivals
+  BundleId control = kNoBundle;      // row kControl: of all operations; row kInits: of relaxed cluster arrivals;
+                                     // kTensorSync: of all; the async rows: of commits of the tensor core
   JournaledVector<uint32_t> sources;  // while recording: the recorded events that released here
 
   void clear(BundlePool& pool);

@@ -43,6 +43,10 @@ struct AccessRecord {
   uint32_t issuer = 0, issue_tick = 0;  // asynchronous operations: component and tick of the issue
   uint32_t issuer_thread = 0;
   bool operation = false;    // of an asynchronous operation (generic for cp.async)
+  TensorKind tensor = TensorKind::kNone;  // an operation of the tensor core; its tick is its place in a queue
+  uint64_t accumulator = 0;  // TensorOp
+  uint32_t tensor_blocks = 1;
+  bool address_word = false; // stored by an allocation of tensor memory
   uint32_t step = 0;         // visible steps taken before it
   uint32_t event = 0;        // recorded event, while recording
 };

@@ -8,6 +8,9 @@
 namespace warpcheck {
 namespace {
 
+// Rows in which a lane is ordered after all that it did itself.
+constexpr std::array kOwnRows = {kGeneric, kControl, kStrictGeneric, kTensor};
+
 template <class Function>
 void for_each_lane(LaneMask lanes, Function&& apply) {
   for (; lanes != 0; lanes &= lanes - 1) apply(static_cast<uint32_t>(std::countr_zero(lanes)));
@@ -49,7 +52,7 @@ void ThreadClocks::advance() {
   ++tick_;
   for (size_t i = 0; i < classes_.size(); ++i) {
     LaneClass& lane_class = classes_.edit(i);
-    lane_class.own[kGeneric] = lane_class.own[kControl] = lane_class.own[kStrictGeneric] = tick_;
+    for (const ClockKind row : kOwnRows) lane_class.own[row] = tick_;
   }
 }
 
@@ -118,15 +121,17 @@ void ThreadClocks::for_lanes(BundlePool& pool, LaneMask lanes, Function&& apply)
 
 void ThreadClocks::acquire(BundlePool& pool, LaneMask lanes, const ReleaseList& list, Scope scope, uint32_t block,
                            const ScopeMap& scopes, Take take) {
+  const bool tensor = pool.rows() > kTensorSync;  // ordered by whatever orders control
   for_lanes(pool, lanes, [&](const LaneClass& mine) {
     for (const Release& release : list.releases) {
       pool.join_row(mine.bundle, kHanded, release.bundle, kGeneric);
+      if (tensor) pool.join_row(mine.bundle, kTensorSync, release.bundle, kTensorSync);
       if (!scopes.mutual(release.scope, release.block, scope, block)) {
         pool.join_row(mine.bundle, kHanded, release.bundle, kHanded);
         pool.join_row(mine.bundle, kControl, release.bundle, kControl);
         continue;
       }
-      const uint32_t rows = take == Take::kAcquire ? pool.rows() : std::min<uint32_t>(pool.rows(), kStrictGeneric);
+      const uint32_t rows = std::min<uint32_t>(pool.rows(), take == Take::kAcquire ? kTensorSync : kStrictGeneric);
       for (uint32_t kind = 0; kind < rows; ++kind) {
         pool.join_row(mine.bundle, static_cast<ClockKind>(kind), release.bundle, static_cast<ClockKind>(kind));
       }
@@ -134,6 +139,10 @@ void ThreadClocks::acquire(BundlePool& pool, LaneMask lanes, const ReleaseList& 
     if (list.control != kNoBundle) {
       pool.join_row(mine.bundle, kControl, list.control, kControl);
       if (pool.rows() > kInits) pool.join_row(mine.bundle, kInits, list.control, kInits);
+      if (tensor) {
+        pool.join_row(mine.bundle, kTensorSync, list.control, kTensorSync);
+        for (const ClockKind row : kAsyncRows) pool.join_row(mine.bundle, row, list.control, row);
+      }
     }
     for (const Completion& done : list.completions) {
       join_completion(pool, mine.bundle, done);
@@ -147,12 +156,28 @@ void ThreadClocks::acquire_completion(BundlePool& pool, LaneMask lanes, const Co
   });
 }
 
+void ThreadClocks::know(BundlePool& pool, LaneMask lanes, std::span<const ClockKind> rows, uint32_t component, uint32_t tick) {
+  for_lanes(pool, lanes, [&](const LaneClass& mine) {
+    for (const ClockKind kind : rows) {
+      if (kind < pool.rows()) pool.raise(mine.bundle, kind, component, tick);
+    }
+  });
+}
+
 void ThreadClocks::acquire_strict(BundlePool& pool, LaneMask lanes, BundleId released) {
   for_lanes(pool, lanes, [&](const LaneClass& mine) {
     for (const ClockKind kind : {kStrictGeneric, kStrictAsyncShared, kStrictAsyncGlobal}) {
       pool.join_row(mine.bundle, kind, released, kind);
     }
   });
+}
+
+void ThreadClocks::tensor_fence(BundlePool& pool, ClockKind from, ClockKind to) {
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    LaneClass& mine = classes_.edit(i);
+    pool.join_row(mine.bundle, to, mine.bundle, from);
+    mine.own[to] = std::max(mine.own[to], mine.own[from]);
+  }
 }
 
 void ThreadClocks::fence(BundlePool& pool, ClockKind to) {
@@ -207,7 +232,7 @@ void ThreadClocks::unite(BundlePool& pool) {
     bool all = true;
     for (uint32_t kind = 0; kind < pool.rows(); ++kind) {
       const uint32_t own = mine.own[kind];
-      if (kind == kGeneric || kind == kControl || kind == kStrictGeneric) continue;  // always the lane's present tick
+      if (std::find(kOwnRows.begin(), kOwnRows.end(), kind) != kOwnRows.end()) continue;  // always the lane's present tick
       const uint32_t* row = pool.row(mine.bundle, static_cast<ClockKind>(kind)) + base_;
       for_each_lane(mine.lanes, [&](uint32_t lane) { all = all && row[lane] >= own; });
     }
@@ -222,7 +247,7 @@ void ThreadClocks::unite(BundlePool& pool) {
       const LaneClass b = classes_[j];
       if (!same_own) {
         a.own = {};
-        a.own[kGeneric] = a.own[kControl] = a.own[kStrictGeneric] = tick_;
+        for (const ClockKind row : kOwnRows) a.own[row] = tick_;
       }
       a.lanes |= b.lanes;
       a.snapshot = kNoSnapshot;

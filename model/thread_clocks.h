@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "model/clocks.h"
 #include "model/gpu_machine.h"
@@ -84,8 +85,11 @@ class ThreadClocks {
   void acquire_completion(BundlePool& pool, LaneMask lanes, const Completion& completion);
   void acquire_strict(BundlePool& pool, LaneMask lanes, BundleId released);  // what a relaxed read left for a fence
 
-  // to ⊔= from, in both readings, own ticks included.
+  void know(BundlePool& pool, LaneMask lanes, std::span<const ClockKind> rows, uint32_t component, uint32_t tick);
+
+  // to ⊔= generic, in both readings, own ticks included.
   void fence(BundlePool& pool, ClockKind to);
+  void tensor_fence(BundlePool& pool, ClockKind from, ClockKind to);
 
   void assign(BundlePool& pool, const ThreadClocks& from);  // a copy with bundles of its own; its own are released
   void forget() { classes_.forget(); }                      // after the journal started anew

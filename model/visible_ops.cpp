@@ -76,6 +76,11 @@ void GpuMachine::Impl::perform(Thread& t, const VisibleOp& op, const Outcome& ou
     case OpKind::kBarrierExit:
       perform_barrier(t, op, who, outcome);
       break;
+    case OpKind::kTensorAlloc:
+    case OpKind::kTensorFree:
+    case OpKind::kTensorRelinquish:
+      perform_tensor_memory(t, op, who, outcome);
+      break;
     case OpKind::kLocal:
     case OpKind::kPlainLoad:   // the thread itself accesses memory when it is resumed
     case OpKind::kPlainStore:
@@ -193,6 +198,7 @@ void GpuMachine::Impl::release_word(Thread& t, const VisibleOp& op, LaneMask who
     if (recording) recorded[t.event - 1].releases = t.fenced;
     if (t.fenced) t.fence.publish(pool, who, list.entry(pool, t.block, std::min(op.scope, t.fence_scope), thread_component));
     t.clocks.publish_row(pool, who, kControl, list.control_bundle(pool));
+    if (pool.rows() > kTensorSync) t.clocks.publish_row(pool, who, kTensorSync, list.control);
   }
 }
 
@@ -309,6 +315,7 @@ void GpuMachine::Impl::perform_arrival(Thread& t, const VisibleOp& op, LaneMask 
       if (recording) recorded[t.event - 1].releases = t.fenced;
       if (t.fenced) t.fence.publish(pool, who, list.entry(pool, t.block, std::min(op.scope, t.fence_scope), 0));
       t.clocks.publish_row(pool, who, kControl, list.control_bundle(pool));
+      if (pool.rows() > kTensorSync) t.clocks.publish_row(pool, who, kTensorSync, list.control);
       if (o.sort == ObjectSort::kClusterBarrier && pool.rows() > kInits) {
         t.clocks.publish_row(pool, who, kInits, list.control);
       }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,9 @@ struct FloatForm {
   Format result = Format::kF32, addend = Format::kF32;  // mma: of the accumulators
 };
 
+struct WgmmaForm;
+struct Tcgen05Form;
+
 struct Code {
   LaneFunction lanes = nullptr;
   ControlFunction control = nullptr;
@@ -101,6 +105,8 @@ struct Code {
   bool by_rows = false;             // tensor copies: four rows, named one by one
   std::string_view name;            // tensor copies: the reduction; tensormap.replace: the field
   uint64_t immediate = 0;           // lop3 table, wait_group n
+  std::shared_ptr<const WgmmaForm> wgmma;
+  std::shared_ptr<const Tcgen05Form> tcgen05;
 };
 
 enum class Special : uint8_t {

@@ -19,7 +19,8 @@ std::string_view base_of(std::string_view pattern) { return pattern.substr(0, pa
 Table make_table() {
   Table table;
   for (const auto rows : {integer_rows(), move_rows(), float_rows(), general_float_rows(), convert_rows(), opaque_float_rows(), memory_rows(), atomic_rows(), control_rows(), barrier_rows(),
-                          mbarrier_rows(), warp_rows(), matrix_rows(), mma_rows(), async_rows(), tensor_rows()}) {
+                          mbarrier_rows(), warp_rows(), matrix_rows(), mma_rows(), async_rows(), tensor_rows(),
+                          wgmma_rows(), tcgen05_rows(), tcgen05_move_rows()}) {
     for (const Row& row : rows) table[base_of(row.pattern)].push_back(row);
   }
   for (auto& [base, rows] : table) {

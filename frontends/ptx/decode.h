@@ -109,5 +109,8 @@ std::span<const Row> matrix_rows();
 std::span<const Row> mma_rows();
 std::span<const Row> async_rows();
 std::span<const Row> tensor_rows();
+std::span<const Row> wgmma_rows();
+std::span<const Row> tcgen05_rows();
+std::span<const Row> tcgen05_move_rows();
 
 }  // namespace warpcheck::ptx

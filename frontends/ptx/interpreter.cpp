@@ -20,6 +20,7 @@ void Interpreter::reset(GpuMachine& machine) {
   load_values_.reset();
   uninitialized_.clear();
   reported_.clear();
+  issued_.clear();
   const Shape& shape = kernel_.shape;
   const uint32_t threads = shape.threads();
   warps_.resize(static_cast<size_t>(shape.blocks()) * shape.warps());
@@ -41,6 +42,10 @@ void Interpreter::start(uint32_t block, uint32_t number, uint32_t first) {
   warp.loads = &load_values_;
   warp.ended.fill(kNoSite);
   warp.cluster_phase.fill(kNone);
+  warp.tickets.clear();
+  warp.mma_groups.clear();
+  warp.mma_issued = warp.mma_awaited = warp.loads_awaited = warp.groups_awaited = 0;
+  warp.epoch = 1;
   if (warp.fresh.empty()) {
     // A register that nothing was written to has some value: it may be moved about, and must not decide anything.
     warp.slots.assign(kernel_.slots, Slot{.opaque = ~0U});
@@ -236,6 +241,7 @@ bool Interpreter::takes_effect(Fragment& fragment, const Code& code, const Sourc
       machine_->report(std::move(finding));
     }
   }
+  if ((slot.pending & active) != 0) settle_pending(fragment, code, source, active, use);
   if ((slot.opaque & active) == 0) return true;
   unsupported(fragment, code, std::string("a value that is not computed decides as ") + use);
   return false;
@@ -250,6 +256,28 @@ LaneMask Interpreter::stored(Fragment& fragment, const Code& code, const Source&
   slot.opaque = opaque;
   if ((opaque & active) != 0) note_opaque_store();
   return opaque & active;
+}
+
+// The accumulators of wgmma are an error before wgmma.wait_group. What tcgen05.ld returns is guarded by the hardware: using
+// it before wait::ld objects to the strict reading alone, and says that this load is complete.
+void Interpreter::settle_pending(Fragment& fragment, const Code& code, const Source& source, LaneMask active, const char* use) {
+  if (source.slot == kNone) return;
+  Slot& slot = fragment.warp->slots[source.slot];
+  const LaneMask lanes = pending_lanes(*fragment.warp, slot) & active;
+  if (lanes == 0) return;
+  const Ticket ticket = fragment.warp->tickets[slot.ticket];
+  if (ticket.load) machine_->use_tensor_load(fragment.thread, lanes, fragment.warp->first, ticket.number);
+  slot.pending &= ~lanes;  // said once
+  if (!reported_.emplace(ticket.site, FindingKind::kRegisterHazard).second) return;
+  Finding finding;
+  finding.kind = FindingKind::kRegisterHazard;
+  finding.strict = ticket.load;
+  finding.object = "registers of " + instruction(ticket.site);
+  finding.message = instruction(ticket.site) + " may not have written its result when " + instruction(code.site) + " uses it as " +
+                    use + ": nothing waits for it before";
+  finding.sites = {machine_->site_of_thread(fragment.thread, lanes, "asynchronous register write", ticket.site),
+                   machine_->site_of_thread(fragment.thread, lanes, use, code.site)};
+  machine_->report(std::move(finding));
 }
 
 void Interpreter::remember_uninitialized(const Fragment& fragment, const Code& code, Range range, uint32_t lane) {

@@ -13,10 +13,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "frontends/ptx/code.h"
 #include "frontends/ptx/load_values.h"
+#include "frontends/ptx/matrix_descriptor.h"
 #include "model/gpu_machine.h"
 
 namespace warpcheck::ptx {
@@ -27,6 +29,25 @@ struct Slot {
   SiteId origin = kNoSite;  // the load that the uninitialized lanes came from
   LaneMask followed = 0;    // lanes whose values come from loads that are followed:
   LoadNode loads = 0;       // these
+  LaneMask pending = 0;     // written by the instruction of this ticket, which may not be complete
+  uint32_t ticket = 0;
+  bool target = false;      // that instruction writes this very register
+  bool stale = false;       // computed from a pending register, or overwritten while pending: waiting does not help
+  uint32_t epoch = 0;       // Warp::epoch when it was written; 0: by a tensor-core instruction, or never
+};
+
+// An instruction that writes registers asynchronously.
+struct Ticket {
+  SiteId site = kNoSite;
+  bool load = false;        // tcgen05.ld; else wgmma
+  uint32_t number = 0;      // in its queue
+  uint64_t form = 0;        // wgmma: shape and types
+};
+
+// Groups of wgmma, and the place of the last MMA in each.
+struct MmaGroup {
+  uint32_t issued = 0;
+  uint32_t rendezvous = 0;  // number of the last group that has any, from 1
 };
 
 struct Warp {
@@ -39,6 +60,12 @@ struct Warp {
   std::vector<Slot> slots;
   std::vector<Slot> fresh;  // as a run begins
   LoadValues* loads = nullptr;
+  // The tensor core.
+  std::vector<Ticket> tickets;
+  std::vector<MmaGroup> mma_groups;
+  uint32_t mma_issued = 0, mma_awaited = 0, loads_awaited = 0;  // numbers in the queues
+  uint32_t groups_awaited = 0;
+  uint32_t epoch = 1;       // wgmma.fence instructions run, and one
   std::vector<std::vector<uint8_t>> local;  // .local memory of each lane; empty if the kernel has none
 };
 
@@ -136,6 +163,8 @@ class Interpreter final : public ThreadBodies {
   // A source's values take effect: reports lanes that are uninitialized; false if some lane's value is opaque (an
   // unsupported decision, reported; the caller must give up).
   bool takes_effect(Fragment& fragment, const Code& code, const Source& source, LaneMask active, const char* use);
+  // Registers that an asynchronous instruction still writes take effect.
+  void settle_pending(Fragment& fragment, const Code& code, const Source& source, LaneMask active, const char* use);
   void remember_uninitialized(const Fragment& fragment, const Code& code, Range range, uint32_t lane);
   void report(Fragment& fragment, LaneMask lanes, const Code& code, FindingKind kind, const char* role, std::string object,
               std::string message);
@@ -156,6 +185,20 @@ class Interpreter final : public ThreadBodies {
   // A value is stored: uninitialized lanes are reported, opaque ones returned; those stay opaque in memory, without a word.
   LaneMask stored(Fragment& fragment, const Code& code, const Source& source, LaneMask active);
   void report_skipped_barrier(Fragment& arriver, const Code& code);
+
+  // The chunks of a matrix operand, and the ranges that they make up in a block's shared memory.
+  struct Operands {
+    std::vector<uint32_t> chunks;
+    std::vector<std::pair<uint32_t, uint32_t>> ranges;
+  };
+  const Operands& operands(const MatrixDescriptor& descriptor, uint64_t bits, const OperandShape& shape);
+  // What the warps of a warpgroup said when they issued its number-th MMA together: they must agree.
+  struct Issued {
+    SiteId site = kNoSite;
+    uint64_t a = 0, b = 0;
+    FindingSite first;
+  };
+  std::vector<Issued>& issued_by(uint32_t block, uint32_t warpgroup) { return issued_[{block, warpgroup}]; }
 
   // Fragments of a warp, live ones.
   template <class F>
@@ -194,6 +237,8 @@ class Interpreter final : public ThreadBodies {
   std::vector<Fragment> fragments_;   // by the component of their lowest lane
   std::map<SiteId, UninitializedLoad> uninitialized_;
   std::set<std::pair<SiteId, FindingKind>> reported_;
+  std::map<std::tuple<uint64_t, uint32_t, uint32_t, uint32_t, bool>, Operands> operands_;  // kept over runs
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<Issued>> issued_;
   bool opaque_stored_ = false;
   uint64_t stamp_ = 0;
   LoadValues load_values_;
@@ -210,6 +255,25 @@ void each_lane(LaneMask lanes, F&& f) {
   for (; lanes != 0; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
 }
 
+inline bool awaited(const Warp& warp, const Ticket& ticket) {
+  return ticket.number <= (ticket.load ? warp.loads_awaited : warp.mma_awaited);
+}
+
+// Lanes whose register is pending still, or was computed from one that was.
+inline LaneMask pending_lanes(const Warp& warp, const Slot& slot) {
+  if (slot.pending == 0 || slot.stale) return slot.pending;
+  return awaited(warp, warp.tickets[slot.ticket]) ? 0 : slot.pending;
+}
+
+inline void overwrite_pending(const Warp& warp, Slot& slot, LaneMask lanes) {
+  if (slot.target && !awaited(warp, warp.tickets[slot.ticket])) {
+    slot.stale = true;  // the asynchronous write may still come, and then this one is lost
+    return;
+  }
+  slot.pending &= ~lanes;
+  if (slot.pending == 0) slot.stale = slot.target = false;
+}
+
 // Tags of the result: those of the sources, in the lanes that were written.
 inline void mark(Warp& warp, uint32_t to, LaneMask lanes, LaneMask uninitialized, LaneMask opaque, SiteId origin,
                  LaneMask followed = 0, LoadNode loads = 0) {
@@ -222,6 +286,8 @@ inline void mark(Warp& warp, uint32_t to, LaneMask lanes, LaneMask uninitialized
   slot.uninitialized = (slot.uninitialized & ~lanes) | (uninitialized & lanes);
   slot.opaque = (slot.opaque & ~lanes) | (opaque & lanes);
   if ((uninitialized & lanes) != 0) slot.origin = origin;
+  if (slot.pending != 0) overwrite_pending(warp, slot, lanes);
+  slot.epoch = warp.epoch;
 }
 
 }  // namespace warpcheck::ptx

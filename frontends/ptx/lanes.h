@@ -65,8 +65,34 @@ struct Tags {
       followed |= slot.followed;
       loads = warp.loads->join(loads, slot.loads);
     }
+    if (slot.pending != 0) add_pending(warp, slot);
   }
-  void set(Warp& warp, uint32_t to, LaneMask lanes) const { mark(warp, to, lanes, uninitialized, opaque, origin, followed, loads); }
+  // `moved`: the result is the source's value as it is, and pending just as long.
+  void set(Warp& warp, uint32_t to, LaneMask lanes, bool moved = false) const {
+    mark(warp, to, lanes, uninitialized, opaque, origin, followed, loads);
+    if ((pending & lanes) != 0) set_pending(warp, to, lanes, moved);
+  }
+
+  LaneMask pending = 0;
+  uint32_t ticket = 0;
+  bool stale = false;
+
+ private:
+  void add_pending(const Warp& warp, const Slot& slot) {
+    const LaneMask lanes = pending_lanes(warp, slot);
+    if (lanes == 0) return;
+    pending |= lanes;
+    ticket = slot.ticket;
+    stale |= slot.stale;
+  }
+  void set_pending(Warp& warp, uint32_t to, LaneMask lanes, bool moved) const {
+    Slot& slot = warp.slots[to];
+    slot.pending |= pending & lanes;
+    slot.ticket = ticket;
+    slot.stale = stale || !moved;
+    slot.target = false;
+    if (moved && !stale) slot.epoch = 0;
+  }
 };
 
 // to[0] = Op::apply(from[0], ..., from[N - 1]), all of type T.
@@ -81,7 +107,7 @@ void apply(Warp& warp, const Code& code, LaneMask lanes) {
     if constexpr (N == 2) to[lane] = pack(Op::apply(unpack<T>(a[lane]), unpack<T>(b[lane])));
     if constexpr (N == 3) to[lane] = pack(Op::apply(unpack<T>(a[lane]), unpack<T>(b[lane]), unpack<T>(c[lane])));
   });
-  tags.set(warp, code.to[0], lanes);
+  tags.set(warp, code.to[0], lanes, requires { Op::kMoves; });
 }
 
 // The instance for an integer type; nullptr for other types. `b` types count as unsigned.

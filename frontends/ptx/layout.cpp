@@ -9,6 +9,7 @@
 #include "frontends/ptx/address_map.h"
 #include "frontends/ptx/tensor_map.h"
 #include "model/machine.h"
+#include "model/tensor_memory.h"
 
 namespace warpcheck::ptx {
 namespace {
@@ -54,6 +55,7 @@ class Builder {
     add_region("zeros", 16, 1, spec_.origin).initial.assign(16, 0);
     made_.global_regions = static_cast<uint32_t>(made_.model.regions.size());
     add_shared();
+    add_tensor_memory();
     add_local();
     add_parameters();
     add_threads();
@@ -248,6 +250,22 @@ class Builder {
       memory_ += shared.bytes;
       if (memory_ > kMostMemory) bad(spec_.origin, fmt::format("found more than {} bytes of memory, expected fewer", kMostMemory));
       made_.model.regions.push_back(shared);
+      made_.model.regions.back().block = block;
+    }
+  }
+
+  void add_tensor_memory() {
+    const bool used = std::any_of(entry_.instructions.begin(), entry_.instructions.end(),
+                                  [](const Instruction& instruction) { return instruction.opcode[0] == "tcgen05"; });
+    if (!used) return;
+    RegionSpec tensor;
+    tensor.name = "tensor memory";
+    tensor.space = Space::kTensor;
+    tensor.bytes = kTensorBytes;
+    for (uint32_t block = 0; block < made_.model.blocks; ++block) {
+      memory_ += tensor.bytes;
+      if (memory_ > kMostMemory) bad(spec_.origin, fmt::format("found more than {} bytes of memory, expected fewer", kMostMemory));
+      made_.model.regions.push_back(tensor);
       made_.model.regions.back().block = block;
     }
   }

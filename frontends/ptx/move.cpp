@@ -8,6 +8,7 @@ namespace warpcheck::ptx {
 namespace {
 
 struct Same {
+  static constexpr bool kMoves = true;
   template <class T>
   static T apply(T a) { return a; }
 };
@@ -35,7 +36,7 @@ void pack_vector(Warp& warp, const Code& code, LaneMask lanes) {
     }
     to[lane] = made;
   });
-  tags.set(warp, code.to[0], lanes);
+  tags.set(warp, code.to[0], lanes, true);
 }
 
 void unpack_vector(Warp& warp, const Code& code, LaneMask lanes) {
@@ -48,7 +49,7 @@ void unpack_vector(Warp& warp, const Code& code, LaneMask lanes) {
       warp.slots[code.to_vector[i]].lane[lane] = value >> (bits * i) & ((uint64_t{1} << bits) - 1);
     }
   });
-  for (const uint32_t to : code.to_vector) tags.set(warp, to, lanes);
+  for (const uint32_t to : code.to_vector) tags.set(warp, to, lanes, true);
 }
 
 void decode_mov(Decoder& decoder, Modifiers& modifiers, Code& code) {
