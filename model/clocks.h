@@ -44,7 +44,7 @@ constexpr ClockKind strict_twin(ClockKind kind) {
 }
 
 // What accesses through the async proxy are ordered after, in both readings.
-constexpr std::array kAsyncRows = {kAsyncShared, kAsyncGlobal, kStrictAsyncShared, kStrictAsyncGlobal};
+inline constexpr std::array kAsyncRows = {kAsyncShared, kAsyncGlobal, kStrictAsyncShared, kStrictAsyncGlobal};
 
 using BundleId = uint32_t;
 constexpr BundleId kNoBundle = 0xffffffffU;

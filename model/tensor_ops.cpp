@@ -143,16 +143,17 @@ void GpuMachine::Impl::access_tensor(Thread& t, LaneMask who, const AccessRecord
   }
   if (region.block != t.block) {
     const RemoteAccess remote{region.block, record.component, record.tick, record.site, record.agent, 1, range, writes(record.mode)};
-    const RemoteAccess* last = remote_accesses.empty() ? nullptr : &remote_accesses.back();
+    const size_t known = remote_accesses.size();
+    const RemoteAccess* last = known == 0 ? nullptr : &remote_accesses[known - 1];
     if (last != nullptr && last->component == remote.component && last->owner == remote.owner && last->site == remote.site) {
-      *last = remote;  // who knows of the later one knows of the earlier
+      remote_accesses.edit(known - 1) = remote;  // who knows of the later one knows of the earlier
     } else {
       remote_access(t.clocks.view(pool, record.issuer - t.base), remote);
     }
   }
   for (LaneMask rest = who; rest != 0;) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(rest));
-    const LaneMask alike = t.clocks.lanes_alike(lane) & rest;
+    const LaneMask alike = t.clocks.lane_class(lane).lanes & rest;
     // Lanes whose clocks agree still differ in what each did itself: of two, one at least is not ordered after it.
     record.snapshot = snapshot_of(t, lane);
     access(record, range, t.clocks.view(pool, lane), nullptr);
@@ -226,10 +227,9 @@ void GpuMachine::Impl::allocate_tensor(Thread& t, const VisibleOp& op, LaneMask 
 void GpuMachine::Impl::free_tensor(Thread& t, const VisibleOp& op, LaneMask who) {
   Object& o = object(op.op.object);
   const auto column = static_cast<uint32_t>(op.op.operand), columns = static_cast<uint32_t>(op.op.bytes);
-  const size_t freed = std::erase_if(o.allocations, [&](const TensorAllocation& made) {
-    return made.column == column && made.columns == columns;
-  });
-  if (freed == 0) {
+  const size_t before = o.allocations.size();
+  o.allocations.erase_if([&](const TensorAllocation& made) { return made.column == column && made.columns == columns; });
+  if (o.allocations.size() == before) {
     report(FindingKind::kLifetime, object_name(op.op.object), "columns are freed that were not allocated so",
            {site_of(t.agent, who, "deallocation", op.site)});
   }
