@@ -87,6 +87,7 @@ void GpuMachine::Impl::reset_object(Object& o) {
   o.pending.forget();
   o.dead_uses.forget();
   o.allocations.forget();
+  o.freed = kNoBundle;
   const auto awaits = [&](auto&& belongs) {
     o.state.live = o.ever_live = true;
     for (const ThreadSpec& spec : model.threads) {

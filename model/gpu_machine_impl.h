@@ -106,6 +106,7 @@ struct Object {
   JournaledVector<AgentId> pending;        // agents whose pending transition is on this object; of words: those that wait
   JournaledVector<DeadUse> dead_uses;  // uses while it was not live
   JournaledVector<TensorAllocation> allocations;   // tensor memory: those in use
+  BundleId freed = kNoBundle;                      // tensor memory: what those who freed columns were ordered after
 };
 
 struct RelaxedRead {

@@ -201,6 +201,7 @@ void GpuMachine::Impl::allocate_tensor(Thread& t, const VisibleOp& op, LaneMask 
   Object& o = object(op.op.object);
   const auto columns = static_cast<uint32_t>(op.op.operand);
   o.allocations.push_back({column, columns, op.site, t.agent, who});
+  if (o.freed != kNoBundle) t.clocks.join_tensor(pool, who, o.freed);  // the allocator hands columns on
   const auto lane = static_cast<uint32_t>(std::countr_zero(who));
   const ClockView view = t.clocks.view(pool, lane);
   const RegionId region = tensor_region(index(o.region));
@@ -234,6 +235,9 @@ void GpuMachine::Impl::free_tensor(Thread& t, const VisibleOp& op, LaneMask who)
            {site_of(t.agent, who, "deallocation", op.site)});
   }
   if (column + columns <= kTensorColumns) write_columns(t, who, column, columns);
+  if (o.freed == kNoBundle) o.freed = pool.allocate();
+  t.clocks.publish_row(pool, who, kGeneric, o.freed);
+  t.clocks.publish_row(pool, who, kTensor, o.freed);
   t.clocks.know(pool, who, kTogether, t.base + static_cast<uint32_t>(std::countr_zero(who)), t.clocks.tick());
 }
 

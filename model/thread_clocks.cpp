@@ -172,6 +172,13 @@ void ThreadClocks::acquire_strict(BundlePool& pool, LaneMask lanes, BundleId rel
   });
 }
 
+void ThreadClocks::join_tensor(BundlePool& pool, LaneMask lanes, BundleId from) {
+  for_lanes(pool, lanes, [&](const LaneClass& mine) {
+    pool.join_row(mine.bundle, kTensor, from, kTensor);
+    pool.join_row(mine.bundle, kTensorSync, from, kGeneric);
+  });
+}
+
 void ThreadClocks::tensor_fence(BundlePool& pool, ClockKind from, ClockKind to) {
   for (size_t i = 0; i < classes_.size(); ++i) {
     LaneClass& mine = classes_.edit(i);

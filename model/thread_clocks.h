@@ -90,6 +90,8 @@ class ThreadClocks {
   // to ⊔= generic, in both readings, own ticks included.
   void fence(BundlePool& pool, ClockKind to);
   void tensor_fence(BundlePool& pool, ClockKind from, ClockKind to);
+  // What `from` knows of tensor memory: in the strict reading its tensor row, in the default one the generic row, too.
+  void join_tensor(BundlePool& pool, LaneMask lanes, BundleId from);
 
   void assign(BundlePool& pool, const ThreadClocks& from);  // a copy with bundles of its own; its own are released
   void forget() { classes_.forget(); }                      // after the journal started anew

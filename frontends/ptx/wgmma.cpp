@@ -80,9 +80,11 @@ class Mma {
         interpreter_.settle_pending(fragment_, code_, Source{to}, warp_.all, "accumulator");
       }
       if (slot.epoch == warp_.epoch) unfenced = warp_.all;
+      if (scaled()) interpreter_.note_effect(warp_, Source{to}, warp_.all);
     }
     for (const Source& source : code_.from_vector) {
-      interpreter_.takes_effect(fragment_, code_, source, warp_.all, "operand");
+      interpreter_.note_effect(warp_, source, warp_.all);
+      interpreter_.settle_pending(fragment_, code_, source, warp_.all, "operand");
       if (source.slot != kNone && warp_.slots[source.slot].epoch == warp_.epoch) unfenced = warp_.all;
     }
     if (unfenced == 0) return;
