@@ -21,7 +21,7 @@ void Journal::start(bool on) {
 void Journal::mark() {
   ++stamp_;
   if (!on_) return;
-  if (used_ > kMaxBytes) forget();
+  if (used_ > kMaxBytes) forget_half();
   marks_.push_back({used_, at_});
 }
 
@@ -29,10 +29,18 @@ void Journal::forget() {
   base_ += marks_.size();
   marks_.clear();
   used_ = 0;
-  if (capacity_ > 2 * kMaxBytes) {
-    trail_.reset();
-    capacity_ = 0;
-  }
+}
+
+// Keeps the steps that lie in the newer half, the last one in any case.
+void Journal::forget_half() {
+  if (marks_.empty()) return forget();
+  const auto in_half = std::find_if(marks_.begin(), marks_.end() - 1, [&](const Mark& m) { return m.trail >= used_ / 2; });
+  const size_t gone = in_half->trail;
+  base_ += static_cast<size_t>(in_half - marks_.begin());
+  marks_.erase(marks_.begin(), in_half);
+  for (Mark& mark : marks_) mark.trail -= gone;
+  used_ -= gone;
+  std::memmove(trail_.get(), trail_.get() + gone, used_);
 }
 
 bool Journal::rewind(size_t steps) {

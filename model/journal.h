@@ -29,8 +29,8 @@ namespace warpcheck {
 
 class Journal {
  public:
-  // More than this is not kept: an execution of a million steps must not fill the memory.
-  static constexpr size_t kMaxBytes = size_t{32} << 20;
+  // Beyond this the older half is forgotten: a long execution must neither fill the memory nor wait for it.
+  static constexpr size_t kMaxBytes = size_t{1} << 20;
 
   // A run begins. Memory allocated before is free again. Without `on` nothing is saved.
   void start(bool on);
@@ -100,6 +100,7 @@ class Journal {
   };
 
   void grow(size_t bytes);
+  void forget_half();
 
   bool on_ = false;
   uint64_t stamp_ = 1;

@@ -123,7 +123,7 @@ TEST(Rewind, ForgetsWhatLiesFarBack) {
   machine.reset();
   for (int i = 0; i < 1000; ++i) machine.step(machine.agents()[0], 0);
   EXPECT_FALSE(machine.rewind(10));
-  EXPECT_TRUE(machine.rewind(990));
+  EXPECT_TRUE(machine.rewind(998));
 }
 
 }  // namespace
