@@ -26,9 +26,17 @@ void Search::run(const Task& task, Frontier& frontier) {
   set_check_context(&Search::describe_schedule, this);
   start(task);
   do {
-    end_execution(extend());
-  } while (backtrack());
-  if (reversals_.gave_up()) tally_.note_bound("the condition of a wait has too many states to try");
+    const EventIndex begin = execution_.size();
+    const Tally::End end = extend();
+    if (end == Tally::End::kInterrupted) {
+      undo_execution(begin);
+      frontier.leave(rest());
+      break;
+    }
+    end_execution(end);
+    begun_ = true;
+  } while (backtrack() && go_on());
+  if (reversals_.gave_up()) tally_.note_lasting_bound("the condition of a wait has too many states to try");
   tally_.note_reached(*machine_);
   set_check_context(nullptr, nullptr);
 }
@@ -43,8 +51,10 @@ void Search::start(const Task& task) {
   tree_.clear();
   reversals_.clear();
   nodes_.assign(1, tree_.root());
+  preemptions_.assign(1, 0);
   frozen_.clear();
   origin_ = task.origin;
+  begun_ = task.begun;
   steps_at_freeze_ = steps_;
   new_events_ = task.state != nullptr && !task.begun ? 1 : 0;
   machine_->reset();
@@ -83,6 +93,64 @@ void Search::start(const Task& task) {
   fall_asleep();
 }
 
+// As it was before the execution that began with `begin` events.
+void Search::undo_execution(EventIndex begin) {
+  if (chosen_from_ != kNoEvent) tree_.remove_all(nodes_[chosen_from_]);
+  while (execution_.size() > begin) pop();
+  reversals_.truncate(begin);
+}
+
+// What is left of the task between two executions.
+Task Search::rest() const {
+  Task task;
+  if (root_ > 0) {
+    const Event& last = execution_[root_ - 1];
+    task.state = frozen_[root_ - 1].state;
+    task.step = {machine_->key(last.agent), last.choice};
+  }
+  task.origin = origin_;
+  task.begun = begun_;
+  task.open = execution_.size() - root_;
+  for (EventIndex frame = origin_ == 0 ? 0 : origin_ - 1; frame < sleep_.frames(); ++frame) {
+    for (const Sleeper& s : sleep_.at(frame)) {
+      if (s.since == frame) task.sleepers.push_back({frame, {machine_->key(s.agent), s.choice}});
+    }
+  }
+  tree_.visit_below(nodes_[root_], [&](uint32_t depth, const WakeupTree::Branch& b) {
+    task.guide.push_back({depth, {machine_->key(b.agent), b.choice}});
+  });
+  return task;
+}
+
+bool Search::go_on() {
+  if (!frontier_->splitting()) return true;
+  frontier_->put_back(rest());
+  return false;
+}
+
+// The path and the sequence are run, so that it can be judged here what they do.
+void Search::bring_home(std::shared_ptr<FrozenState> state, const Schedule& sequence, Frontier& frontier) {
+  frontier_ = &frontier;
+  Task above;
+  above.state = state->above;
+  above.step = state->step;
+  above.origin = state->depth + 1;
+  start(above);
+  origin_ = state->depth + 1;
+  root_ = state->depth + 1;
+  add_frozen(std::move(state));
+  for (const Choice& step : sequence) {
+    const AgentId agent = machine_->agent(step.agent);
+    if (!is_enabled(agent) || step.choice >= machine_->pending(agent).op.choices) {
+      if (tally_.race_seen()) return;
+      throw InputError("found a reversal that cannot happen, expected one of this search");
+    }
+    push(machine_->step(agent, step.choice));
+  }
+  sequence_.build_tail(execution_, root_ - 1);
+  judge_frozen(root_ - 1);
+}
+
 // What the steps of a guide do, is seen by going there.
 void Search::restore_tree(const Guide& guide) {
   std::vector<BranchId> path;  // the last branch of each depth
@@ -118,10 +186,11 @@ Guide Search::guide_below(BranchId branch) const {
 
 // Runs on until nothing awake is enabled. Returns how the execution ended.
 Tally::End Search::extend() {
+  chosen_from_ = kNoEvent;
   for (;;) {
     if (execution_.size() >= options_.max_steps) return any_enabled() ? Tally::End::kCut : Tally::End::kComplete;
     if (execution_.size() % kClockCheckInterval == kClockCheckInterval - 1 && tally_.out_of_time()) {
-      return Tally::End::kAbandoned;
+      return Tally::End::kInterrupted;
     }
     switch (take_next()) {
       case Step::kTaken:
@@ -135,7 +204,10 @@ Tally::End Search::extend() {
 }
 
 Search::Step Search::take_next() {
-  if (tree_.is_leaf(nodes_.back())) choose_branches();
+  if (tree_.is_leaf(nodes_.back())) {
+    chosen_from_ = std::min(chosen_from_, execution_.size());
+    choose_branches();
+  }
   if (tree_.is_leaf(nodes_.back())) return Step::kEnd;
   const BranchId next = tree_[nodes_.back()].first_child;
   const WakeupTree::Branch& branch = tree_[next];
@@ -170,6 +242,10 @@ void Search::choose_branches() {
     for (uint64_t bits = enabled_[w]; bits != 0; bits &= bits - 1) {
       const AgentId agent{static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)))};
       const Operation& op = machine_->pending(agent).op;
+      if (options_.max_preemptions >= 0 && preempts(agent) && preemptions_.back() >= options_.max_preemptions) {
+        tally_.note_lasting_bound("preemptions: " + std::to_string(options_.max_preemptions));
+        continue;
+      }
       for (uint16_t choice = 0; choice < op.choices; ++choice) {
         if (!sleep_.is_asleep(agent, choice)) tree_.append(nodes_.back(), agent, choice, op);
       }
@@ -178,9 +254,18 @@ void Search::choose_branches() {
   }
 }
 
+// Would a step of the agent, in the last frame, take the turn from another that could go on?
+bool Search::preempts(AgentId agent) const {
+  if (execution_.size() == 0) return false;
+  const AgentId last = execution_[execution_.size() - 1].agent;
+  const size_t word = index(last) / 64;
+  return agent != last && word < enabled_.size() && (enabled_[word] >> (index(last) % 64) & 1U) != 0;
+}
+
 void Search::push(const Event& event) {
   ++steps_;
   enabled_before_.push_back(enabled_.empty() ? 0 : enabled_.front());
+  preemptions_.push_back(preemptions_.back() + (preempts(event.agent) ? 1 : 0));
   execution_.push(event);
   for (AgentId agent : machine_->born()) execution_.bear(agent);
   track(machine_->changed());
@@ -189,6 +274,7 @@ void Search::push(const Event& event) {
 }
 
 void Search::pop() {
+  preemptions_.pop_back();
   execution_.pop();
   sleep_.pop();
   nodes_.pop_back();
@@ -305,18 +391,18 @@ Initial Search::rejected_by_sleeper(EventIndex frame, const Sequence& sequence) 
 bool Search::judge_frozen(EventIndex frame) {
   Frozen& frozen = frozen_[frame];
   Schedule schedule;
-  size_t steps = 1;
+  size_t guide = 1;  // steps of the sequence that a task of it begins with
   if (options_.reduction == Reduction::kOptimal) {
-    while (steps < sequence_.size() && sequence_[steps].op.choices == 1) ++steps;  // see guide_below
+    while (guide < sequence_.size() && sequence_[guide].op.choices == 1) ++guide;  // see guide_below
   }
   for (;;) {
     look_at_taken(frozen);
     bool settled = false;
     if (judge_taken(frozen.taken, &settled)) return settled;
-    for (size_t i = schedule.size(); i < steps; ++i) {
+    for (size_t i = schedule.size(); i < sequence_.size(); ++i) {
       schedule.push_back({machine_->key(sequence_[i].agent), sequence_[i].choice});
     }
-    if (frontier_->propose(frozen.state, static_cast<uint32_t>(frozen.taken.size()), schedule)) {
+    if (frontier_->propose(frozen.state, static_cast<uint32_t>(frozen.taken.size()), schedule, guide)) {
       return sequence_.stands_for_all();
     }
   }
@@ -393,7 +479,11 @@ bool Search::backtrack() {
     tree_.remove_first(node);
     if (with_sleep()) sleep_.add(done.agent, done.choice, frame, done.op);
     if (tree_.is_leaf(node)) continue;
-    if (!tally_.may_go_on()) return false;
+    if (!tally_.may_go_on()) {
+      frontier_->leave(rest());
+      return false;
+    }
+    if (frontier_->pause_due()) frontier_->pause(rest());
     replay(frame);
     return true;
   }
@@ -489,7 +579,11 @@ void explore_tasks(const Program& program, const ExploreOptions& options, Tally&
   std::unique_ptr<Search> search;  // machines are made where they are used, and where there is work
   while (const std::unique_ptr<Task> task = frontier.take([&tally] { tally.report_progress(); })) {
     if (!search) search = std::make_unique<Search>(program, options, tally);
-    if (task->state == nullptr || tally.may_go_on()) search->run(*task, frontier);
+    if (!task->begun && task->state == nullptr ? !tally.stopped() : tally.may_go_on()) {
+      search->run(*task, frontier);
+    } else {
+      frontier.leave(*task);
+    }
     frontier.finish();
   }
 }

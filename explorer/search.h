@@ -36,6 +36,9 @@ class Search {
   // Explores all of a task but for what it gives to the frontier.
   void run(const Task& task, Frontier& frontier);
 
+  // A reversal found elsewhere asks for a sequence from a frozen state. Throws InputError when it cannot happen there.
+  void bring_home(std::shared_ptr<FrozenState> state, const Schedule& sequence, Frontier& frontier);
+
   const Machine& machine() const { return *machine_; }
 
  private:
@@ -54,11 +57,15 @@ class Search {
   };
 
   void start(const Task& task);
+  Task rest() const;
+  void undo_execution(EventIndex begin);
+  bool go_on();
   void restore_tree(const Guide& guide);
   Guide guide_below(BranchId branch) const;
   Tally::End extend();
   Step take_next();
   void choose_branches();
+  bool preempts(AgentId agent) const;
   bool any_enabled() const;
   bool matches(const WakeupTree::Branch& branch) const;
   void push(const Event& event);
@@ -103,7 +110,10 @@ class Search {
   Sequence sequence_;
   std::vector<uint64_t> enabled_;  // by agent, a bit each
   std::vector<uint64_t> enabled_before_;  // its first word before each event
+  std::vector<uint32_t> preemptions_;  // by frame: in the events before it
   EventIndex root_ = 0, origin_ = 0;
+  bool begun_ = false;             // an execution of the task has ended
+  EventIndex chosen_from_ = 0;     // the first frame in which the execution in progress found no branch, or kNoEvent
   std::vector<Frozen> frozen_;
   Frontier* frontier_ = nullptr;
   uint64_t steps_ = 0, steps_at_freeze_ = 0;  // of the machine, replayed ones among them

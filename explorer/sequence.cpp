@@ -52,6 +52,11 @@ void Sequence::build_blocked(const Execution& execution, std::span<const EventIn
   CHECK(add_reversed(reversed_));
 }
 
+void Sequence::build_tail(const Execution& execution, EventIndex from) {
+  begin(execution, {}, kNoAgent, {});
+  add_kept(from, execution.size(), false);
+}
+
 bool Sequence::left_out(EventIndex i) const {
   return std::any_of(roots_.begin(), roots_.end(), [&](EventIndex root) { return execution_->happens_before(root, i); });
 }

@@ -35,6 +35,9 @@ class Sequence {
   void build_blocked(const Execution& execution, std::span<const EventIndex> roots, AgentId agent, const Operation& op,
                      uint16_t choice);
 
+  // All events from `from` on.
+  void build_tail(const Execution& execution, EventIndex from);
+
   bool empty() const { return steps_.empty(); }
   size_t size() const { return steps_.size(); }
   const Event& operator[](size_t i) const { return *steps_[i].event; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "explorer/remaining.h"
+
 namespace warpcheck {
 
 namespace {
@@ -35,7 +37,44 @@ bool is_violation(const Finding& finding, const ExploreOptions& options) {
 
 }  // namespace
 
-Tally::Tally(const ExploreOptions& options) : options_(options) {}
+static void add_finding(std::vector<FoundFinding>& findings, const Finding& finding, uint64_t execution,
+                 const std::function<Schedule()>& schedule) {
+  for (FoundFinding& known : findings) {
+    if (!same_but_for_strictness(known.finding, finding)) continue;
+    if (known.finding.strict && !finding.strict) known = {finding, execution, schedule()};
+    return;
+  }
+  findings.push_back({finding, execution, schedule()});
+}
+
+void add_totals(ExploreResult& whole, const ExploreResult& part) {
+  for (const FoundFinding& found : part.findings) {
+    add_finding(whole.findings, found.finding, whole.executions + found.execution, [&] { return found.schedule; });
+  }
+  whole.executions += part.executions;
+  whole.blocked += part.blocked;
+  whole.events += part.events;
+  whole.max_depth = std::max(whole.max_depth, part.max_depth);
+  whole.seconds += part.seconds;
+  if (whole.reached.size() < part.reached.size()) whole.reached.resize(part.reached.size());
+  for (size_t i = 0; i < part.reached.size(); ++i) whole.reached[i] = whole.reached[i] || part.reached[i];
+  for (const std::string& bound : part.lasting_bounds) {
+    if (std::find(whole.lasting_bounds.begin(), whole.lasting_bounds.end(), bound) == whole.lasting_bounds.end()) {
+      whole.lasting_bounds.push_back(bound);
+    }
+  }
+}
+
+Tally::Tally(const ExploreOptions& options) : options_(options) {
+  if (options.from == nullptr) return;
+  add_totals(result_, *options.from);
+  lasting_bounds_.insert(result_.lasting_bounds.begin(), result_.lasting_bounds.end());
+  bounds_ = lasting_bounds_;
+  for (const FoundFinding& found : result_.findings) {
+    if (found.finding.kind == FindingKind::kRace && !found.finding.strict) race_seen_ = true;
+    if (is_violation(found.finding, options_) && !options_.keep_going) stop_ = true;
+  }
+}
 
 double Tally::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -67,14 +106,7 @@ void Tally::add(const Ended& ended) {
 void Tally::add_finding(const Finding& finding, const std::function<Schedule()>& schedule) {
   if (finding.kind == FindingKind::kRace && !finding.strict) race_seen_ = true;
   if (is_violation(finding, options_) && !options_.keep_going) stop_ = true;
-  for (FoundFinding& known : result_.findings) {
-    if (!same_but_for_strictness(known.finding, finding)) continue;
-    if (known.finding.strict && !finding.strict) {
-      known = {finding, result_.executions, schedule()};
-    }
-    return;
-  }
-  result_.findings.push_back({finding, result_.executions, schedule()});
+  warpcheck::add_finding(result_.findings, finding, result_.executions, schedule);
 }
 
 void Tally::report_progress(uint32_t depth) {
@@ -112,6 +144,12 @@ void Tally::note_bound(const std::string& bound) {
   bounds_.insert(bound);
 }
 
+void Tally::note_lasting_bound(const std::string& bound) {
+  const std::lock_guard lock(mutex_);
+  bounds_.insert(bound);
+  lasting_bounds_.insert(bound);
+}
+
 void Tally::note_reached(const Machine& machine) {
   const std::vector<bool>& reached = machine.reached();
   const std::lock_guard lock(mutex_);
@@ -122,13 +160,15 @@ void Tally::note_reached(const Machine& machine) {
   }
 }
 
-ExploreResult Tally::result() {
+ExploreResult Tally::result(const Remaining& remaining) {
   const std::lock_guard lock(mutex_);
   ExploreResult result = result_;
+  if (!remaining.empty()) result.remaining = std::make_shared<Remaining>(remaining);
   result.reduction = options_.reduction;
-  result.seconds = seconds();
+  result.seconds = result_.seconds + seconds();
   result.bounds_hit.assign(bounds_.begin(), bounds_.end());
-  result.complete = bounds_.empty() && !stop_;
+  result.lasting_bounds.assign(lasting_bounds_.begin(), lasting_bounds_.end());
+  result.complete = bounds_.empty() && !stop_ && remaining.empty();
   settle(result, options_);
   return result;
 }

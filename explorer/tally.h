@@ -26,6 +26,7 @@ class Tally {
     kComplete,   // no agent can step
     kBlocked,    // in a sleep set
     kCut,        // at max_steps; counts as an execution
+    kInterrupted,  // by a bound on time; undone, and not counted
     kAbandoned,  // a racy kernel did not do what was predicted; counts as blocked
   };
 
@@ -43,16 +44,20 @@ class Tally {
   // The same within a long execution.
   bool out_of_time();
 
+  // A violation was found, and there is no need to go on.
+  bool stopped() const { return stop_; }
+
   // A non-strict race was found: predictions about plain data may fail.
   bool race_seen() const { return race_seen_; }
 
   void note_bound(const std::string& bound);
   void note_reached(const Machine& machine);  // what it reached and touched
+  void note_lasting_bound(const std::string& bound);
 
   // Of a worker that waits.
   void report_progress();
 
-  ExploreResult result();
+  ExploreResult result(const Remaining& remaining);
 
  private:
   void add_finding(const Finding& finding, const std::function<Schedule()>& schedule);
@@ -67,7 +72,7 @@ class Tally {
   std::atomic<bool> full_{false};  // max_executions reached
   std::mutex mutex_;
   ExploreResult result_;
-  std::set<std::string> bounds_;
+  std::set<std::string> bounds_, lasting_bounds_;
   double last_progress_ = 0;
 };
 

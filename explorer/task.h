@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "explorer/explore.h"
+#include "explorer/schedule.h"
 
 namespace warpcheck {
 
@@ -54,7 +54,6 @@ struct Task {
   Guide guide;
   uint32_t open = 0;
   bool begun = false;  // it was worked on: its root's step is no new event
-  std::vector<Schedule> late;  // sequences from the root that races ask for, found after the task was made
 };
 
 // The steps from the initial state.

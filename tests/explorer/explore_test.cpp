@@ -153,5 +153,34 @@ TEST(Explore, EveryInterleavingWithoutReduction) {
   EXPECT_EQ(result.verdict, Verdict::kVerified);
 }
 
+TEST(Explore, RandomWalksFindThingsAndProveNothing) {
+  for (const unsigned depth : {0U, 2U}) {
+    const ExploreOptions options{.keep_going = true, .walks = 100, .pct_depth = depth, .seed = 7};
+    const ExploreResult result = explore(lost_update(), options);
+    EXPECT_EQ(result.verdict, Verdict::kViolation);
+    EXPECT_EQ(result.executions, 100U);
+    EXPECT_FALSE(result.complete);
+    ASSERT_FALSE(result.findings.empty());
+    const ExploreResult again = explore(lost_update(), options);
+    EXPECT_EQ(again.findings[0].schedule, result.findings[0].schedule) << "the same seed, the same walks";
+    const ReplayResult replayed = replay(lost_update(), result.findings[0].schedule);
+    EXPECT_FALSE(replayed.findings.empty());
+    EXPECT_EQ(explore(ainc(3), options).verdict, Verdict::kIncomplete);
+  }
+}
+
+TEST(Explore, ABoundOnPreemptionsIsSaidWhenItCuts) {
+  const auto bounded = [](int64_t n) {
+    return explore(lost_update(), {.reduction = Reduction::kNone, .keep_going = true, .max_preemptions = n});
+  };
+  EXPECT_EQ(bounded(0).executions, 2U);
+  EXPECT_EQ(bounded(0).verdict, Verdict::kIncomplete);
+  EXPECT_EQ(bounded(0).bounds_hit, std::vector<std::string>{"preemptions: 0"});
+  EXPECT_EQ(bounded(1).verdict, Verdict::kViolation);
+  const ExploreResult all = explore(lost_update(), {.reduction = Reduction::kNone, .keep_going = true});
+  EXPECT_EQ(bounded(20).executions, all.executions);
+  EXPECT_TRUE(bounded(20).complete);
+}
+
 }  // namespace
 }  // namespace warpcheck::toy

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <tuple>
+
+#include "explorer/remaining.h"
 
 namespace warpcheck::toy {
 
@@ -80,7 +83,53 @@ double linearizations_of(const ExecutionView& view) {
 }
 
 // How a search is cut into tasks.
-enum class Cut : uint8_t { kNot, kForWorkers, kAlways };
+enum class Cut : uint8_t { kNot, kForWorkers, kAlways, kInterrupted, kSplit };
+
+// Interrupted after one, two, three, ... executions, and resumed from what remained.
+ExploreResult explore_in_slices(const ToyProgram& program, ExploreOptions options) {
+  std::atomic<bool> interrupt{false};
+  uint64_t executions = 0, slice = 1;
+  const auto see = options.on_execution;
+  options.on_execution = [&](const ExecutionView& view) {
+    see(view);
+    interrupt = ++executions >= slice;
+  };
+  options.interrupt = &interrupt;
+  ExploreResult result = explore(program, options);
+  while (result.remaining != nullptr) {
+    const ExploreResult from = std::move(result);
+    options.from = &from;
+    interrupt = false;
+    executions = 0;
+    slice = slice % 5 + 1;
+    result = explore(program, options);
+  }
+  return result;
+}
+
+// In parts that know nothing of each other, the last first, and what they report.
+ExploreResult explore_in_parts(const ToyProgram& program, ExploreOptions options) {
+  options.split_into = 5;
+  ExploreResult whole = explore(program, options);
+  options.split_into = 0;
+  if (whole.remaining == nullptr) return whole;
+  Remaining rest = *whole.remaining;
+  for (auto part = rest.parts.rbegin(); part != rest.parts.rend(); ++part) {
+    ExploreResult from;
+    from.remaining = std::make_shared<Remaining>(Remaining{rest.states, {*part}, {}});
+    options.from = &from;
+    options.part = true;
+    const ExploreResult result = explore(program, options);
+    add_totals(whole, result);
+    if (result.remaining == nullptr) continue;
+    rest.reports.insert(rest.reports.end(), result.remaining->reports.begin(), result.remaining->reports.end());
+  }
+  rest.parts.clear();
+  whole.remaining = std::make_shared<Remaining>(rest);
+  options.from = &whole;
+  options.part = false;
+  return explore(program, options);
+}
 
 Explored run(const ToyProgram& program, Reduction reduction, unsigned workers, Cut cut, uint64_t max_executions) {
   Explored explored;
@@ -96,13 +145,20 @@ Explored run(const ToyProgram& program, Reduction reduction, unsigned workers, C
       explored.error = "equivalent executions end in different states";
     }
   };
-  explored.result = explore(program, {.reduction = reduction,
-                                      .workers = workers,
-                                      .keep_going = true,
-                                      .max_executions = max_executions,
-                                      .min_task_steps = cut == Cut::kForWorkers ? 0U : 20'000U,
-                                      .max_tree_nodes = cut == Cut::kAlways ? 0U : 100'000U,
-                                      .on_execution = see});
+  ExploreOptions options{.reduction = reduction,
+                         .workers = workers,
+                         .keep_going = true,
+                         .max_executions = max_executions,
+                         .min_task_steps = cut == Cut::kForWorkers || cut == Cut::kSplit ? 0U : 20'000U,
+                         .max_tree_nodes = cut == Cut::kAlways ? 0U : 100'000U,
+                         .on_execution = see};
+  if (cut == Cut::kInterrupted) {
+    explored.result = explore_in_slices(program, options);
+  } else if (cut == Cut::kSplit) {
+    explored.result = explore_in_parts(program, options);
+  } else {
+    explored.result = explore(program, options);
+  }
   return explored;
 }
 
@@ -180,8 +236,17 @@ std::optional<std::string> disagreement(const RandomProgram& random, const Oracl
                         Case{Reduction::kOptimal, 1, Cut::kAlways, &s.tasks_blocked},
                         Case{Reduction::kOptimal, options.workers, Cut::kForWorkers, &s.workers_blocked},
                         Case{Reduction::kSource, options.workers, Cut::kForWorkers, &s.source_blocked},
-                        Case{Reduction::kSleep, 1, Cut::kAlways, &s.sleep_blocked}}) {
+                        Case{Reduction::kSleep, 1, Cut::kAlways, &s.sleep_blocked},
+                        Case{Reduction::kOptimal, 1, Cut::kInterrupted, nullptr},
+                        Case{Reduction::kOptimal, options.workers, Cut::kInterrupted, &s.workers_blocked},
+                        Case{Reduction::kOptimal, 1, Cut::kSplit, &s.tasks_blocked},
+                        Case{Reduction::kNone, 1, Cut::kInterrupted, nullptr}}) {
+    if (c.reduction == Reduction::kNone && all.result.executions > 200) continue;
     const Explored some = run(program, c.reduction, c.workers, c.cut, 0);
+    if (c.reduction == Reduction::kNone) {
+      if (some.result.executions == all.result.executions && some.result.complete) continue;
+      return "none, interrupted: other executions";
+    }
     std::string text = compare(all, some);
     if (c.blocked != nullptr) *c.blocked += some.result.blocked;
     if (text.empty() && c.blocked == nullptr && some.result.blocked != 0) {
