@@ -74,7 +74,7 @@ struct VisibleOp {
   Order order = Order::kRelaxed;
   Scope scope = Scope::kBlock;
   LaneMask lanes = 0;         // lanes that take part; 0: all of the thread
-  Range word;                 // kTensorAlloc: four bytes that receive the address of the first column
+  Range word = {};               // kTensorAlloc: four bytes that receive the address of the first column
   bool own_phase = false;     // kWaitPhase: the discipline of C++ and Pallas waits is checked (a missed phase is misuse)
 };
 
