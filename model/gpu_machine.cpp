@@ -120,6 +120,8 @@ void GpuMachine::Impl::reset() {
   journal.start(rewindable && !recording && bodies->can_rewind());
   run = {};
   pool.reset();
+  const bool tensor = std::any_of(model.regions.begin(), model.regions.end(), [](const RegionSpec& region) { return region.space == Space::kTensor; });
+  if (tensor) pool.raise_level(ClockLevel::kTensorCore);  // not in the middle: which rows a step reaches must not depend on the order
   memory.reset();
   for (Shadow& shadow : shadows) shadow.reset();
   for (Agent& known : agents) {

@@ -60,7 +60,7 @@ TensorQueueState& GpuMachine::Impl::tensor_queue(uint32_t owner, TensorQueue que
   uint32_t& at = lanes[owner].queues[static_cast<size_t>(queue)];
   journal.stop();
   if (at == 0) {
-    pool.raise_level(ClockLevel::kTensorCore);
+    pool.raise_level(ClockLevel::kProxies);
     TensorQueueState made;
     made.owner = owner;
     made.queue = queue;

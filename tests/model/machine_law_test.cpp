@@ -3,6 +3,7 @@
 // state that a random walk meets.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
@@ -20,7 +21,12 @@ void replay(GpuMachine& machine, const std::vector<AgentId>& prefix) {
 
 struct Counts {
   uint64_t independent = 0, dependent = 0;
+  bool races_decide_nothing = false;  // after a race the order of the pair decides which others are met
 };
+
+bool raced(const GpuMachine& machine) {
+  return std::any_of(machine.findings().begin(), machine.findings().end(), [](const Finding& f) { return f.kind == FindingKind::kRace; });
+}
 
 // All pairs of enabled agents in the state after `prefix`.
 void check_state(GpuMachine& machine, const std::vector<AgentId>& prefix, Counts& counts) {
@@ -43,6 +49,7 @@ void check_state(GpuMachine& machine, const std::vector<AgentId>& prefix, Counts
       machine.step(agents[j], 0);
       ASSERT_EQ(machine.pending(agents[i]).status, Transition::Status::kEnabled);
       machine.step(agents[i], 0);
+      if (counts.races_decide_nothing && raced(machine)) continue;
       ASSERT_EQ(one, machine.state_digest()) << machine.describe(agents[i], first.op) << " and "
                                              << machine.describe(agents[j], second);
     }
@@ -121,7 +128,8 @@ TEST(MachineLaw, AlsoAtTheTensorCore) {
   const uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   Counts counts;
-  for (uint64_t kernel = 0; kernel < 60 && !testing::Test::HasFatalFailure(); ++kernel) {
+  counts.races_decide_nothing = true;
+  for (uint64_t kernel = 0; kernel < 200 && !testing::Test::HasFatalFailure(); ++kernel) {
     Random random(seed + kernel);
     LaunchModel launch = small_launch(3);
     launch.mbarriers = {{kShared, 32, 1}, {kShared, 40, 2}};

@@ -101,15 +101,6 @@ Domain named_barriers() {
           true};
 }
 
-Domain tensor_memory() {
-  ObjectState half;
-  half.word = {0x00ff, 256};
-  return {"tensor memory",
-          {barrier(OpKind::kTensorAlloc, 512), barrier(OpKind::kTensorAlloc, 256), barrier(OpKind::kTensorAlloc, 32),
-           barrier(OpKind::kTensorFree, 0, 256), barrier(OpKind::kTensorFree, 256, 256), barrier(OpKind::kTensorRelinquish, 0)},
-          {ObjectState{}, half}};
-}
-
 // Threads that arrive or exit, each operation being one's own.
 int32_t threads_of(const std::vector<Operation>& ops) {
   int32_t count = 0;
@@ -267,7 +258,7 @@ TEST_P(ObjectLaw, SwapsOfIndependentStepsChangeNothing) {
               static_cast<unsigned long long>(tally.swaps));
 }
 
-INSTANTIATE_TEST_SUITE_P(Domains, ObjectLaw, testing::Values(words(), mbarriers(), named_barriers(), tensor_memory()),
+INSTANTIATE_TEST_SUITE_P(Domains, ObjectLaw, testing::Values(words(), mbarriers(), named_barriers()),
                          [](const auto& param) {
                            std::string name = param.param.name;
                            std::erase(name, ' ');
