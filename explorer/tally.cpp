@@ -174,6 +174,19 @@ ExploreResult Tally::result(const Remaining& remaining) {
 }
 
 void settle(ExploreResult& result, const ExploreOptions& options) {
+  // The same places and memory in error: what only the strict reading says of them is no news, whatever its cause.
+  const auto in_error = [&](const FoundFinding& found) {
+    Finding same = found.finding;
+    return same.strict && std::any_of(result.findings.begin(), result.findings.end(), [&](const FoundFinding& other) {
+             same.cause = other.finding.cause;
+             return !other.finding.strict && same_finding(same, other.finding);
+           });
+  };
+  std::vector<FoundFinding> kept;
+  for (const FoundFinding& found : result.findings) {
+    if (!in_error(found)) kept.push_back(found);
+  }
+  result.findings = std::move(kept);
   std::sort(result.findings.begin(), result.findings.end(), canonically_before);
   const auto any = [&](auto holds) {
     return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& f) { return holds(f.finding); });
