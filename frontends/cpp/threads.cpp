@@ -29,7 +29,6 @@ bool same(const Operation& a, const Operation& b) {
 // The fibers of forked warps use each other's frames: those of a warpgroup cannot start anew alone.
 CppThreads::CppThreads(Launch& launch) : launch_(launch), sites_(launch.sites) {
   states_.resize(launch.seats.size());
-  can_rewind_ = std::all_of(launch.roles.begin(), launch.roles.end(), [](const Role& role) { return role.lanes == 1; });
 }
 
 CppThreads::~CppThreads() { unwind_all(); }
