@@ -19,8 +19,8 @@ void Journal::start(bool on) {
 }
 
 void Journal::mark() {
-  if (!on_) return;
   ++stamp_;
+  if (!on_) return;
   if (used_ > kMaxBytes) forget_half();
   marks_.push_back({used_, at_});
 }

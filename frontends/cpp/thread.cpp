@@ -125,6 +125,18 @@ void Thread::write(const Place& to, const void* from, uint32_t bytes, Where at) 
   machine.store(state_.id, state_.seat.lane, target, from);
 }
 
+namespace {
+
+// Frames to come lie on what calls of the machine left here. It must be the same in each round of a loop that polls, for
+// the fiber's stack is compared byte by byte.
+__attribute__((noinline)) void scrub_stack() {
+  char area[2048];
+  std::memset(area, 0, sizeof area);
+  asm volatile("" : : "r"(area) : "memory");
+}
+
+}  // namespace
+
 uint64_t Thread::word_visible(const char* text, const Place& word, const Operation& op, Order order, Scope scope,
                               Where at) {
   if (const Seen* seen = state_.fed()) {
@@ -137,7 +149,10 @@ uint64_t Thread::word_visible(const char* text, const Place& word, const Operati
   posted = {.op = op, .site = state_.threads.intern(at, text), .order = order, .scope = scope};
   posted.op.object = state_.threads.machine().word_object(range(word, op.size));
   posted.op.begin = static_cast<uint8_t>(word.offset % 16);
-  return take(has_result).result;
+  scrub_stack();
+  const uint64_t result = take(has_result).result;
+  scrub_stack();
+  return result;
 }
 
 // --- fences
