@@ -194,7 +194,8 @@ void GpuMachine::Impl::access(const AccessRecord& now, Range range, const ClockV
     if (plain && now.mode == AccessMode::kRead && before.mode == AccessMode::kWrite && before.unchanged) return true;
     if (plain && now.mode == AccessMode::kWrite && before.mode == AccessMode::kRead && now.unchanged) return true;
     const bool read_before = before.mode == AccessMode::kRead && !before.async && !before.operation;
-    return (read_before || before.address_word) && writes(now.mode) && all_stamps(before, [&](uint32_t component) {
+    const bool overwrites_read = read_before && writes(now.mode);
+    return (overwrites_read || before.address_word) && all_stamps(before, [&](uint32_t component) {
              return view.at(kHanded, component) >= before.tick;
            });
   };
