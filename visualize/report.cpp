@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "visualize/slice.h"
 
@@ -165,13 +166,21 @@ std::string no_synchronization(const Recording& recording, const Slice& slice) {
                      quoted(recording, slice.last_seen[second ? 1 : 0]), second ? 2 : 1);
 }
 
-// The site of a pair that an asynchronous operation made, as "(1)".
-std::string asynchronous_site(const Finding& finding, bool asynchronous) {
-  for (size_t i = 0; i < finding.sites.size(); ++i) {
-    const bool copy = finding.sites[i].role.find("async") != std::string::npos || finding.sites[i].agent.starts_with("copy ");
-    if (copy == asynchronous) return fmt::format("({})", i + 1);
+// When the asynchronous operation behind a site first acts; kNone for a thread.
+size_t first_act(const Recording& recording, const FindingSite& site) {
+  for (size_t i = 0; i < recording.events.size(); ++i) {
+    const RecordedEvent& event = recording.events[i];
+    if (event.agent == site.id) return event.born_by == kNoAgent ? Slice::kNone : i;
   }
-  return asynchronous ? "the asynchronous operation" : "the other";
+  return site.role.find("async") != std::string::npos ? recording.events.size() : Slice::kNone;
+}
+
+// The sites of a pair as "(1)" and "(2)": the asynchronous operation's, of two the one that acts first, and the other.
+std::pair<std::string, std::string> asynchronous_first(const Recording& recording) {
+  const auto& sites = recording.finding.sites;
+  if (sites.size() != 2) return {"the asynchronous operation", "the other"};
+  const bool second = first_act(recording, sites[1]) < first_act(recording, sites[0]);
+  return second ? std::pair{"(2)", "(1)"} : std::pair{"(1)", "(2)"};
 }
 
 std::string counted(uint64_t count, const std::string& noun) {
@@ -200,7 +209,7 @@ std::string headline(const Finding& finding) {
 
 std::string explanation(const Recording& recording, const Slice& slice) {
   const Finding& finding = recording.finding;
-  const std::string asynchronous = asynchronous_site(finding, true), other = asynchronous_site(finding, false);
+  const auto [asynchronous, other] = asynchronous_first(recording);
   switch (finding.cause) {
     case Cause::kNone:
       return finding.message;

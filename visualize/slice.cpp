@@ -344,10 +344,12 @@ std::vector<std::string> column_names(const Recording& recording, const Slice& s
 std::string event_words(const Recording& recording, const Slice& slice, size_t event, const std::string& column) {
   const RecordedEvent& e = recording.events[event];
   std::string text = e.text;
-  // A copy is one event: where its reading matters, what it reads is told in place of what it writes.
+  // A copy, or a multiplication, is one event: where its reading matters, what is read there is told.
   for (size_t i = 0; i < slice.marked.size(); ++i) {
     const FindingSite& site = recording.finding.sites[i];
-    if (slice.marked[i] == event && site.role.ends_with("read") && text.starts_with("write ")) {
+    const bool another = text.starts_with("read ") && site.role.find("generic") == std::string::npos &&
+                         !text.starts_with("read " + recording.finding.object);
+    if (slice.marked[i] == event && site.role.ends_with("read") && (text.starts_with("write ") || another)) {
       text = "read " + recording.finding.object + recording.finding.range;
     }
   }
