@@ -266,7 +266,7 @@ void GpuMachine::Impl::complete(AsyncOp& op, const Outcome& outcome) {
   if (o.sort == ObjectSort::kMbarrier) {
     const Range range{o.region, o.offset, 8};
     const ClockView view{&pool, op.bundle, op.component, nullptr};
-    AccessRecord use = record_of(op, kCompleteTick, AccessMode::kUse, range, true);
+    AccessRecord use = record_of(op, kCompleteTick, AccessMode::kUse, range, op.copy.writes_async);
     use.block = op.copy.block;
     access(use, range, view, nullptr);
   }
