@@ -88,6 +88,7 @@ void GpuMachine::Impl::reset_object(Object& o) {
   o.dead_uses.forget();
   o.allocations.forget();
   o.freed = kNoBundle;
+  o.saved = 0;
   const auto awaits = [&](auto&& belongs) {
     o.state.live = o.ever_live = true;
     for (const ThreadSpec& spec : model.threads) {
@@ -127,6 +128,7 @@ void GpuMachine::Impl::reset() {
   for (Agent& known : agents) {
     known.exists = false;
     known.transition = {};
+    known.saved = 0;
   }
   for (Object& o : objects) reset_object(o);
   for (Lane& each : lanes) {

@@ -122,8 +122,8 @@ class CppThreads final : public ThreadBodies {
   GpuMachine* machine_ = nullptr;
   SiteCache sites_;
   std::vector<std::unique_ptr<ThreadState>> states_;              // by component
-  // Off: runs begin anew. Going back does not yet restore each byte of a machine (tests/model/rewind_test.cpp), and what it
-  // leaves on a fiber's stack hides polls.
+  // Off: every thread runs anew. In builds that optimize little, the stack of a fiber that was fed is not that of one that
+  // ran, and its polls would not be seen.
   bool can_rewind_ = false;
   bool met_block_barrier_ = false, met_cluster_barrier_ = false;  // in some run
   AsyncCopy copy_;                                                // kept for its capacity
