@@ -337,7 +337,7 @@ const Event& GpuMachine::Impl::step(AgentId id, uint16_t choice) {
     Thread& t = thread(tid);
     t.clocks.advance();
     t.event = 0;
-    t.last = {outcome.result, outcome.phase, outcome.effect};
+    t.last = {outcome.result, outcome.phase, outcome.effect, 0};
     t.last_choice = choice;
     perform(t, visible, outcome);
     if (op.kind == OpKind::kArrive && op.splits && outcome.result < op.operand) {

@@ -106,6 +106,7 @@ struct Answer {
   uint64_t result = 0;
   uint32_t phase = 0;
   Effect effect = Effect::kNothing;
+  uint8_t tags = 0;  // of words: what the bytes carried before, ValueTags or-ed together
 };
 
 class GpuMachine;

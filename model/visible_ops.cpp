@@ -15,6 +15,24 @@ namespace {
 bool acquires(Order order) { return order == Order::kAcquire || order == Order::kAcqRel; }
 bool releases(Order order) { return order == Order::kRelease || order == Order::kAcqRel; }
 
+// What a byte carries after an operation whose operand is known. An update computes with what was there: bit by bit, or with
+// carries from one byte to the next. A comparison with something unknown may have stored or not.
+uint8_t tag_after(const Operation& op, uint8_t byte, uint8_t word) {
+  if (op.kind == OpKind::kStore) return static_cast<uint8_t>(ValueTag::kKnown);
+  switch (op.rmw) {
+    case Rmw::kNone:
+    case Rmw::kExchange: return static_cast<uint8_t>(ValueTag::kKnown);
+    case Rmw::kAnd:
+    case Rmw::kOr:
+    case Rmw::kXor: return byte;
+    case Rmw::kCompareSwap:
+    case Rmw::kAdd: case Rmw::kMinU: case Rmw::kMaxU: case Rmw::kMinS: case Rmw::kMaxS: case Rmw::kIncrement:
+    case Rmw::kDecrement: case Rmw::kAddF32: case Rmw::kAddF64: case Rmw::kAddF16: case Rmw::kMinF16: case Rmw::kMaxF16:
+    case Rmw::kAddBf16: case Rmw::kMinBf16: case Rmw::kMaxBf16: return word;
+  }
+  return word;
+}
+
 // The word that an operation names: a number when it is small, else its bits, since it may be anything.
 std::string word_text(const ObjectState& state, const Operation& op) {
   uint64_t word = 0;
@@ -136,8 +154,13 @@ void GpuMachine::Impl::perform_word(Thread& t, const VisibleOp& op, LaneMask who
   WordCell& cell = word_cell(o, op.op);
   const bool reads = op.op.kind == OpKind::kLoad || op.op.kind == OpKind::kUpdate;
   if (reads) observe_word(t, op, who, cell);
+  std::array<uint8_t, 16> old{}, tags{};
+  memory.read_raw(range, old.data(), tags.data());
+  for (uint32_t b = 0; b < range.bytes; ++b) t.last.tags |= tags[b];
   if (!write) return;
-  memory.write(range, reinterpret_cast<const char*>(outcome.after.word.data()) + op.op.begin, ValueTag::kKnown);
+  const uint8_t all = t.last.tags;
+  for (uint32_t b = 0; b < range.bytes; ++b) tags[b] = tag_after(op.op, tags[b], all);
+  memory.write_raw(range, reinterpret_cast<const uint8_t*>(outcome.after.word.data()) + op.op.begin, tags.data());
   if (op.op.kind == OpKind::kStore) {
     // A store starts the location's chain anew, but for what the same thread released there before.
     const uint32_t thread_component = t.base + static_cast<uint32_t>(std::countr_zero(who));

@@ -128,7 +128,8 @@ Flow run_atomic(Interpreter& interpreter, Fragment& fragment, const Code& code, 
         if (leaves(code, value, fragment, group)) remember_poll(fragment, value);
         else end_poll(interpreter, fragment);
         each_lane(group.lanes, [&](uint32_t lane) { fragment.warp->slots[code.to[0]].lane[lane] = value; });
-        mark(*fragment.warp, code.to[0], group.lanes, 0, 0, kNoSite);
+        const Range range = interpreter.place(fragment, code.space, group.address, code.bytes).range;
+        mark_word(interpreter, fragment, code, code.to[0], group.lanes, range);
       });
 }
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <functional>
+#include <numeric>
 
 namespace warpcheck::ptx {
 namespace {
@@ -46,27 +48,30 @@ bool same(uint64_t found, uint64_t expected, const BufferSpec& buffer) {
 
 }  // namespace
 
-void ExpectedBuffers::check(GpuMachine& machine, bool opaque_stored) const {
+void ExpectedBuffers::check(GpuMachine& machine) const {
   for (uint32_t region = 0; region < buffers_.size(); ++region) {
     const BufferSpec& buffer = buffers_[region];
     if (!buffer.expect) continue;
-    const auto bytes = machine.bytes(RegionId{region});
     for (size_t i = 0; i < buffer.expect->elements.size(); ++i) {
       if (!buffer.expect->elements[i]) continue;
       const uint64_t at = i * buffer.type.bytes;
+      const Range element{RegionId{region}, at, buffer.type.bytes};
       uint64_t found = 0;
-      std::memcpy(&found, bytes.data() + at, std::min<uint32_t>(buffer.type.bytes, 8));
+      std::array<uint8_t, 8> tag_of_byte{};
+      machine.peek(element, reinterpret_cast<uint8_t*>(&found), tag_of_byte.data());
+      const uint8_t tags = std::accumulate(tag_of_byte.begin(), tag_of_byte.end(), uint8_t{0}, std::bit_or<uint8_t>());
       const uint64_t expected = cut(*buffer.expect->elements[i], buffer.type);
-      const bool known = machine.initialized(RegionId{region}, at);
-      if (known && same(found, expected, buffer)) continue;
+      // Bytes that are not computed are what they happen to be: equal or not, that says nothing.
+      const bool known = (tags & kUninitializedTag) == 0, opaque = (tags & kOpaqueTag) != 0;
+      if (known && !opaque && same(found, expected, buffer)) continue;
       if (machine.confined()) {
-        machine.note_unmet({RegionId{region}, at, buffer.type.bytes});
+        machine.note_unmet(element);
         continue;
       }
       Finding finding;
-      finding.kind = opaque_stored ? FindingKind::kUnsupported : FindingKind::kWrongResult;
+      finding.kind = opaque ? FindingKind::kUnsupported : FindingKind::kWrongResult;
       finding.object = fmt::format("global {}[{}]", buffer.name, i);
-      finding.message = opaque_stored
+      finding.message = opaque
                             ? fmt::format("{}[{}] rests on values that are not computed and cannot be compared", buffer.name, i)
                             : fmt::format("{}[{}]: found {}, expected {}", buffer.name, i,
                                           known ? text(found, buffer.type) : "an uninitialized element", text(expected, buffer.type));

@@ -14,7 +14,7 @@ class ExpectedBuffers final : public Interpreter::Expectation {
   explicit ExpectedBuffers(const std::vector<BufferSpec>& buffers) : buffers_(buffers) {}
 
   // Reports the first element of each buffer that differs.
-  void check(GpuMachine& machine, bool opaque_stored) const override;
+  void check(GpuMachine& machine) const override;
 
  private:
   const std::vector<BufferSpec>& buffers_;

@@ -15,7 +15,6 @@ constexpr uint64_t kMostInstructions = 1'000'000;  // between two visible steps
 void Interpreter::reset(GpuMachine& machine) {
   machine_ = &machine;
   gave_up_ = false;
-  opaque_stored_ = false;
   stamp_ = 0;
   load_values_.reset();
   uninitialized_.clear();
@@ -54,6 +53,7 @@ void Interpreter::start(uint32_t block, uint32_t number, uint32_t first) {
   }
   warp.slots = warp.fresh;
   warp.local.assign(kernel_.local_bytes == 0 ? 0 : 32, std::vector<uint8_t>(kernel_.local_bytes, 0xff));
+  warp.local_tags.assign(warp.local.size(), std::vector<uint8_t>(kernel_.local_bytes, kUninitializedTag));
   Fragment& fragment = fragments_[first];
   fragment = Fragment{};
   fragment.warp = &warp;
@@ -254,7 +254,6 @@ LaneMask Interpreter::stored(Fragment& fragment, const Code& code, const Source&
   slot.opaque = 0;
   takes_effect(fragment, code, source, active, "stored value");
   slot.opaque = opaque;
-  if ((opaque & active) != 0) note_opaque_store();
   return opaque & active;
 }
 
@@ -280,9 +279,9 @@ void Interpreter::settle_pending(Fragment& fragment, const Code& code, const Sou
   machine_->report(std::move(finding));
 }
 
-void Interpreter::remember_uninitialized(const Fragment& fragment, const Code& code, Range range, uint32_t lane) {
+void Interpreter::remember_uninitialized(const Fragment& fragment, const Code& code, const std::string& object, uint32_t lane) {
   if (uninitialized_.contains(code.site)) return;
-  uninitialized_[code.site] = {machine_->range_name(range),
+  uninitialized_[code.site] = {object,
                                machine_->site_of_thread(fragment.thread, 1U << lane, "generic read", code.site)};
 }
 
@@ -322,7 +321,7 @@ void Interpreter::report_skipped_barrier(Fragment& arriver, const Code& code) {
 void Interpreter::end_of_run(GpuMachine& machine, bool deadlocked) {
   if (gave_up_) return;
   check_masks();
-  if (!deadlocked) expectation_.check(machine, opaque_stored_);
+  if (!deadlocked) expectation_.check(machine);
 }
 
 // Fragments that still wait for lanes of their warp: those have exited or wait elsewhere.

@@ -36,6 +36,10 @@ struct Slot {
   uint32_t epoch = 0;       // Warp::epoch when it was written; 0: by a tensor-core instruction, or never
 };
 
+// Of a byte; both at once where a word has bytes of either kind.
+constexpr uint8_t kUninitializedTag = static_cast<uint8_t>(ValueTag::kUninitialized);
+constexpr uint8_t kOpaqueTag = static_cast<uint8_t>(ValueTag::kOpaque);
+
 // An instruction that writes registers asynchronously.
 struct Ticket {
   SiteId site = kNoSite;
@@ -66,7 +70,7 @@ struct Warp {
   uint32_t mma_issued = 0, mma_awaited = 0, loads_awaited = 0;  // numbers in the queues
   uint32_t groups_awaited = 0;
   uint32_t epoch = 1;       // wgmma.fence instructions run, and one
-  std::vector<std::vector<uint8_t>> local;  // .local memory of each lane; empty if the kernel has none
+  std::vector<std::vector<uint8_t>> local, local_tags;  // .local memory of each lane; empty if the kernel has none
 };
 
 struct Path {
@@ -124,8 +128,7 @@ class Interpreter final : public ThreadBodies {
   class Expectation {
    public:
     virtual ~Expectation() = default;
-    // `opaque_stored`: values that are not computed went to global memory.
-    virtual void check(GpuMachine& machine, bool opaque_stored) const = 0;
+    virtual void check(GpuMachine& machine) const = 0;
   };
 
   Interpreter(const Kernel& kernel, const Expectation& expectation) : kernel_(kernel), expectation_(expectation) {}
@@ -165,7 +168,10 @@ class Interpreter final : public ThreadBodies {
   bool takes_effect(Fragment& fragment, const Code& code, const Source& source, LaneMask active, const char* use);
   // Registers that an asynchronous instruction still writes take effect.
   void settle_pending(Fragment& fragment, const Code& code, const Source& source, LaneMask active, const char* use);
-  void remember_uninitialized(const Fragment& fragment, const Code& code, Range range, uint32_t lane);
+  void remember_uninitialized(const Fragment& fragment, const Code& code, Range range, uint32_t lane) {
+    remember_uninitialized(fragment, code, machine_->range_name(range), lane);
+  }
+  void remember_uninitialized(const Fragment& fragment, const Code& code, const std::string& object, uint32_t lane);
   void report(Fragment& fragment, LaneMask lanes, const Code& code, FindingKind kind, const char* role, std::string object,
               std::string message);
   // Reports kUnsupported and ends the run of the fragment. Always kStop.
@@ -181,7 +187,6 @@ class Interpreter final : public ThreadBodies {
     if (lanes != 0) load_values_.each(slot.loads, [&](uint32_t load) { machine_->load_takes_effect(load, lanes); });
   }
   LoadValues& load_values() { return load_values_; }
-  void note_opaque_store() { opaque_stored_ = true; }
   // A value is stored: uninitialized lanes are reported, opaque ones returned; those stay opaque in memory, without a word.
   LaneMask stored(Fragment& fragment, const Code& code, const Source& source, LaneMask active);
   void report_skipped_barrier(Fragment& arriver, const Code& code);
@@ -239,7 +244,6 @@ class Interpreter final : public ThreadBodies {
   std::set<std::pair<SiteId, FindingKind>> reported_;
   std::map<std::tuple<uint64_t, uint32_t, uint32_t, uint32_t, bool>, Operands> operands_;  // kept over runs
   std::map<std::pair<uint32_t, uint32_t>, std::vector<Issued>> issued_;
-  bool opaque_stored_ = false;
   uint64_t stamp_ = 0;
   LoadValues load_values_;
   bool gave_up_ = false;              // something unsupported was reached: the run means nothing from there on
@@ -256,6 +260,12 @@ void each_lane(LaneMask lanes, F&& f) {
 }
 
 inline bool awaited(const Warp& warp, const Ticket& ticket) {
+inline uint8_t tags_of(const Warp& warp, const Source& source, uint32_t lane) {
+  if (source.slot == kNone) return 0;
+  const Slot& slot = warp.slots[source.slot];
+  return static_cast<uint8_t>(((slot.uninitialized >> lane & 1) != 0 ? kUninitializedTag : 0) | ((slot.opaque >> lane & 1) != 0 ? kOpaqueTag : 0));
+}
+
   return ticket.number <= (ticket.load ? warp.loads_awaited : warp.mma_awaited);
 }
 

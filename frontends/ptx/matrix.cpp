@@ -76,11 +76,13 @@ Flow load_matrices(Interpreter& interpreter, Fragment& fragment, const Code& cod
         if (piece.bytes == 0) continue;
         const Range range = part(rows[m * kRows8 + piece.row].range, piece);
         uint64_t bits = 0;
-        const ValueTag tag = machine.load(fragment.thread, lane, range, &bits);
+        uint8_t copy[4] = {}, tags[4] = {};
+        if (machine.load(fragment.thread, lane, range, &bits) != ValueTag::kKnown) machine.peek(range, copy, tags);
         value |= bits << at;
         at += 8 * piece.bytes;
-        if (tag == ValueTag::kOpaque) opaque |= 1U << lane;
-        if (tag != ValueTag::kUninitialized) continue;
+        const uint8_t tag = tags[0] | tags[1] | tags[2] | tags[3];
+        if ((tag & kOpaqueTag) != 0) opaque |= 1U << lane;
+        if ((tag & kUninitializedTag) == 0) continue;
         uninitialized |= 1U << lane;
         interpreter.remember_uninitialized(fragment, code, range, lane);
       }

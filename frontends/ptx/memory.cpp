@@ -41,6 +41,8 @@ class Load {
       std::memcpy(buffer_.data(), interpreter_.kernel().params.data() + place.offset, bytes_);
     } else if (place.space == MemorySpace::kLocal) {
       std::memcpy(buffer_.data(), warp_.local[lane].data() + place.offset, bytes_);
+      note_tags(lane, warp_.local_tags[lane].data() + place.offset);
+      if ((uninitialized_any_ >> lane & 1) != 0) interpreter_.remember_uninitialized(fragment_, code_, "local memory", lane);
     } else {
       from_machine(lane, place.range);
     }
@@ -55,20 +57,22 @@ class Load {
     GpuMachine& machine = interpreter_.machine();
     if (!begun_) machine.begin_event(fragment_.thread, code_.site);
     begun_ = true;
-    const ValueTag tag = machine.load(fragment_.thread, lane, range, buffer_.data(), load_);
-    if (tag == ValueTag::kKnown) return;
-    for (size_t i = 0; i < code_.to_vector.size(); ++i) {
-      if (tag == ValueTag::kOpaque) opaque_[i] |= 1U << lane;
-      else if (!initialized(range, i)) uninitialized_[i] |= 1U << lane;
-    }
-    if (tag == ValueTag::kUninitialized) interpreter_.remember_uninitialized(fragment_, code_, range, lane);
+    if (machine.load(fragment_.thread, lane, range, buffer_.data(), load_) == ValueTag::kKnown) return;
+    std::array<uint8_t, kMostBytes> bytes{}, tags{};
+    machine.peek(range, bytes.data(), tags.data());
+    note_tags(lane, tags.data());
+    if ((uninitialized_any_ >> lane & 1) != 0) interpreter_.remember_uninitialized(fragment_, code_, range, lane);
   }
 
-  bool initialized(Range range, size_t element) const {
-    for (uint64_t byte = 0; byte < code_.bytes; ++byte) {
-      if (!interpreter_.machine().initialized(range.region, range.offset + element * code_.bytes + byte)) return false;
+  // One tag a byte of the access.
+  void note_tags(uint32_t lane, const uint8_t* tags) {
+    for (size_t i = 0; i < bytes_; ++i) {
+      const size_t element = i / code_.bytes;
+      if ((tags[i] & kOpaqueTag) != 0) opaque_[element] |= 1U << lane;
+      if ((tags[i] & kUninitializedTag) == 0) continue;
+      uninitialized_[element] |= 1U << lane;
+      uninitialized_any_ |= 1U << lane;
     }
-    return true;
   }
 
   Interpreter& interpreter_;
@@ -80,6 +84,7 @@ class Load {
   uint32_t load_ = 0;
   std::array<uint8_t, kMostBytes> buffer_{};
   std::array<LaneMask, kMostBytes> uninitialized_{}, opaque_{};  // of each element
+  LaneMask uninitialized_any_ = 0;
 };
 
 Flow run_load(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
@@ -97,12 +102,26 @@ bool holds(const GpuMachine& machine, Range range, const void* bytes) {
   return true;
 }
 
+// Lanes that access their .local memory: what they store there takes no effect, and keeps its tags.
+LaneMask local_lanes(const Interpreter& interpreter, const Fragment& fragment, const Code& code, LaneMask active) {
+  if (code.space != MemorySpace::kLocal && code.space != MemorySpace::kGeneric) return 0;
+  LaneMask made = 0;
+  each_lane(active, [&](uint32_t lane) {
+    const auto place = interpreter.place(fragment, code.space, address_of(*fragment.warp, code.at[0], code.space, lane), code.bytes);
+    if (place.space == MemorySpace::kLocal) made |= 1U << lane;
+  });
+  return made;
+}
+
 Flow run_store(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
   Warp& warp = *fragment.warp;
   if (!interpreter.takes_effect(fragment, code, code.at[0].base, active, "address")) return Flow::kStop;
+  const LaneMask own = local_lanes(interpreter, fragment, code, active);
   LaneMask opaque = 0;
   for (const Source& source : code.from_vector) {
-    opaque |= interpreter.stored(fragment, code, source, active);
+    opaque |= interpreter.stored(fragment, code, source, active & ~own);
+    interpreter.note_effect(warp, source, own);
+    interpreter.settle_pending(fragment, code, source, own, "stored value");
   }
   const auto bytes = static_cast<uint32_t>(code.bytes * code.from_vector.size());
   bool begun = false, changes = !interpreter.kernel().has_rounds;
@@ -119,6 +138,9 @@ Flow run_store(Interpreter& interpreter, Fragment& fragment, const Code& code, L
     } else if (place.space == MemorySpace::kLocal) {
       changes = true;
       std::memcpy(warp.local[lane].data() + place.offset, buffer.data(), bytes);
+      for (size_t i = 0; i < code.from_vector.size(); ++i) {
+        std::memset(warp.local_tags[lane].data() + place.offset + i * code.bytes, tags_of(warp, code.from_vector[i], lane), code.bytes);
+      }
     } else {
       if (!begun) interpreter.machine().begin_event(fragment.thread, code.site);
       begun = true;
@@ -178,9 +200,7 @@ Flow run_strong_load(Interpreter& interpreter, Fragment& fragment, const Code& c
         remember_poll(fragment, value);
         each_lane(group.lanes, [&](uint32_t lane) { fragment.warp->slots[to].lane[lane] = extend(value, code); });
         const Range range = interpreter.place(fragment, code.space, group.address, code.bytes).range;
-        const bool known = interpreter.machine().initialized(range.region, range.offset);
-        mark(*fragment.warp, to, group.lanes, known ? 0 : group.lanes, 0, code.site);
-        if (!known) interpreter.remember_uninitialized(fragment, code, range, static_cast<uint32_t>(__builtin_ctz(group.lanes)));
+        mark_word(interpreter, fragment, code, to, group.lanes, range);
       });
 }
 

@@ -83,7 +83,7 @@ class Move {
         });
         slot.lane[thread] = value;
         if ((tags & kUninitializedTag) != 0) uninitialized |= 1U << thread;
-        else if ((tags & kOpaqueTag) != 0) opaque |= 1U << thread;
+        if ((tags & kOpaqueTag) != 0) opaque |= 1U << thread;
       });
       if (uninitialized != 0) {
         interpreter_.remember_uninitialized(fragment_, code_, ranges_.front(), static_cast<uint32_t>(__builtin_ctz(uninitialized)));

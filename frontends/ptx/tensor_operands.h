@@ -16,7 +16,4 @@ struct RowPart {
 void gather(Interpreter& interpreter, uint32_t block, const Interpreter::Operands& operands, const OperandShape& shape,
             ElementFormat format, bool negate, RowPart part, Matrix& to);
 
-constexpr uint8_t kUninitializedTag = static_cast<uint8_t>(ValueTag::kUninitialized);
-constexpr uint8_t kOpaqueTag = static_cast<uint8_t>(ValueTag::kOpaque);
-
 }  // namespace warpcheck::ptx

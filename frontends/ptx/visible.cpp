@@ -62,6 +62,14 @@ void remember_poll(Fragment& fragment, uint64_t value) { fragment.poll.value = v
 
 void separate(std::vector<Group>& groups) {
   std::vector<Group> alone;
+void mark_word(Interpreter& interpreter, Fragment& fragment, const Code& code, uint32_t to, LaneMask lanes, Range range) {
+  const uint8_t tags = interpreter.machine().last_outcome(fragment.thread).tags;
+  const LaneMask uninitialized = (tags & kUninitializedTag) != 0 ? lanes : 0;
+  mark(*fragment.warp, to, lanes, uninitialized, (tags & kOpaqueTag) != 0 ? lanes : 0, code.site);
+  if (uninitialized == 0) return;
+  interpreter.remember_uninitialized(fragment, code, range, static_cast<uint32_t>(__builtin_ctz(lanes)));
+}
+
   for (const Group& group : groups) {
     each_lane(group.lanes, [&](uint32_t lane) { alone.push_back({group.address, 1U << lane}); });
   }

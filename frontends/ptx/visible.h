@@ -44,6 +44,9 @@ void end_poll(Interpreter& interpreter, Fragment& fragment);
 // The operation has read `value`.
 void remember_poll(Fragment& fragment, uint64_t value);
 
+// The register has received what the word in `range` held before the fragment's last operation, with its tags.
+void mark_word(Interpreter& interpreter, Fragment& fragment, const Code& code, uint32_t to, LaneMask lanes, Range range);
+
 // Every lane alone, where lanes that share an object cannot act in one step.
 void separate(std::vector<Group>& groups);
 
