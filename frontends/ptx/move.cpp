@@ -89,6 +89,12 @@ void select(Warp& warp, const Code& code, LaneMask lanes) {
   chosen.add(warp, code.from[1]);
   tags.uninitialized |= chosen.uninitialized & ~first;
   tags.opaque |= chosen.opaque & ~first;
+  tags.pending &= first;
+  if ((chosen.pending & ~first) != 0) {
+    tags.pending |= chosen.pending & ~first;
+    tags.ticket = chosen.ticket;
+    tags.stale |= chosen.stale;
+  }
   if (chosen.uninitialized != 0) tags.origin = chosen.origin;
   tags.followed = (tags.followed & first) | (chosen.followed & ~first);
   tags.loads = warp.loads->join(tags.loads, chosen.loads);

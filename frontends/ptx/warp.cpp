@@ -193,8 +193,13 @@ ObjectId rendezvous(Interpreter& interpreter, const Fragment& fragment, const Co
 }
 
 Flow finish(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask members) {
-  for (const Source& source : code.from) interpreter.note_effect(*fragment.warp, source, members);
-  for (const Source& source : code.from_vector) interpreter.note_effect(*fragment.warp, source, members);
+  // What the lanes exchange is read here, whatever becomes of it.
+  const auto exchanged = [&](const Source& source) {
+    interpreter.note_effect(*fragment.warp, source, members);
+    interpreter.settle_pending(fragment, code, source, members, "operand");
+  };
+  for (const Source& source : code.from) exchanged(source);
+  for (const Source& source : code.from_vector) exchanged(source);
   if (code.together != nullptr) return code.together(interpreter, fragment, code, members);
   const auto which = static_cast<Collective>(code.mode);
   const bool decides = which >= Collective::kAll && which <= Collective::kBallot;

@@ -231,6 +231,24 @@ TEST(Wgmma, MultipliesIntoRegisters) {
 }
 
 TEST(Wgmma, IsOneExecutionOfFourWarps) {
+TEST(Wgmma, ExchangesOfPendingRegistersAreHazards) {
+  const std::string pending = kFence + kMma + kCommit;
+  for (const char* use : {"mov.b32 %r20, %f0; shfl.sync.bfly.b32 %r20, %r20, 1, 31, -1;\n",
+                          "mov.b32 %r20, %f0; movmatrix.sync.aligned.m8n8.trans.b16 %r20, %r20;\n",
+                          "mov.b32 %r21, 0; mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f9, %f10, %f11, %f12}, {%r21, %r21}, {%r21}, {%f0, %f1, %f2, %f3}; mov.b32 %r20, %f9;\n",
+                          "mov.b32 %r22, %f0; mov.b32 %r21, 0; mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f9, %f10, %f11, %f12}, {%r22, %r21}, {%r21}, {%f5, %f5, %f5, %f5}; mov.b32 %r20, %f9;\n",
+                          "mov.f32 %f9, 0f3f800000; setp.ne.u32 %p5, %r1, 500; selp.f32 %f10, %f9, %f0, !%p5; mov.b32 %r20, %f10;\n",
+                          "mov.f32 %f9, 0f3f800000; setp.ne.u32 %p5, %r1, 500; selp.f32 %f10, %f0, %f9, %p5; mov.b32 %r20, %f10;\n"}) {
+    const auto early = run_group("mov.f32 %f5, 0f00000000;\n" + pending + use + kWait + kOut);
+    EXPECT_TRUE(has_error(early, FindingKind::kRegisterHazard)) << use << describe(early);
+    const auto awaited = run_group("mov.f32 %f5, 0f00000000;\n" + pending + kWait + use + kOut);
+    EXPECT_TRUE(errors(awaited, FindingKind::kRegisterHazard).empty()) << use << describe(awaited);
+  }
+  // The lanes that take the other value read nothing that is pending.
+  const auto other = run_group(pending + "mov.f32 %f9, 0f3f800000; setp.eq.u32 %p5, %r1, 500; selp.f32 %f10, %f0, %f9, %p5; mov.b32 %r20, %f10;\n" + kWait + kOut);
+  EXPECT_TRUE(errors(other, FindingKind::kRegisterHazard).empty()) << describe(other);
+}
+
   const auto result = run_group(kFence + kMma + kCommit + kFence + kMma + kCommit + "wgmma.wait_group.sync.aligned 1;\n" + kWait + kOutF);
   EXPECT_TRUE(clean(result)) << describe(result);
   EXPECT_EQ(result.executions, 1U);
