@@ -155,6 +155,7 @@ Fragment& Interpreter::meet(Fragment& fragment) {
     machine_->merge(into.thread, from.thread);
     into.path().lanes |= from.path().lanes;
     into.effects = std::max(into.effects, from.effects);
+    into.polled.insert(into.polled.end(), from.polled.begin(), from.polled.end());
     if (from.poll.pc != kNone && (into.poll.pc == kNone || from.poll.stamp > into.poll.stamp)) into.poll = from.poll;
     from.live = false;
     holder = &into;

@@ -93,6 +93,11 @@ struct Poll {
   uint64_t effects = 0, stamp = 0;  // of the fragment then; when
 };
 
+// A word that was polled, and when last.
+struct Polled {
+  uint64_t address = 0, stamp = 0;
+};
+
 // An arrival at a barrier or rendezvous (rounds.h).
 struct Visit {
   uint32_t pc = kNone;
@@ -114,6 +119,7 @@ struct Fragment {
   ObjectId object = kNoObject;  // rendezvous
   uint32_t phase = 0;
   Poll poll;
+  std::vector<Polled> polled;   // since `effects`
   uint64_t effects = 0;         // stamp of the last instruction that changed something for others
   std::vector<Visit> visits;    // the last ones
   bool waiting = false;         // at the rendezvous (object, phase), having arrived
@@ -254,18 +260,18 @@ inline uint64_t value_of(const Warp& warp, const Source& source, uint32_t lane) 
   return source.slot == kNone ? source.value : warp.slots[source.slot].lane[lane];
 }
 
-template <class F>
-void each_lane(LaneMask lanes, F&& f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
-}
-
-inline bool awaited(const Warp& warp, const Ticket& ticket) {
 inline uint8_t tags_of(const Warp& warp, const Source& source, uint32_t lane) {
   if (source.slot == kNone) return 0;
   const Slot& slot = warp.slots[source.slot];
   return static_cast<uint8_t>(((slot.uninitialized >> lane & 1) != 0 ? kUninitializedTag : 0) | ((slot.opaque >> lane & 1) != 0 ? kOpaqueTag : 0));
 }
 
+template <class F>
+void each_lane(LaneMask lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<uint32_t>(__builtin_ctz(lanes)));
+}
+
+inline bool awaited(const Warp& warp, const Ticket& ticket) {
   return ticket.number <= (ticket.load ? warp.loads_awaited : warp.mma_awaited);
 }
 

@@ -31,6 +31,11 @@ bool collect(const Fragment& fragment, uint64_t since, std::vector<ObjectId>& ob
   return true;
 }
 
+bool polls_another(const Fragment& fragment, uint64_t address, uint64_t since) {
+  return std::any_of(fragment.polled.begin(), fragment.polled.end(),
+                     [&](const Polled& polled) { return polled.address != address && polled.stamp > since; });
+}
+
 }  // namespace
 
 uint64_t digest_of(const Fragment& fragment, const Code& code, LaneMask lanes) {
@@ -66,10 +71,10 @@ void note_visit(Interpreter& interpreter, Fragment& fragment, const Code& code) 
   fragment.visits.push_back(visit);
 }
 
-bool rounds_are_steady(Interpreter& interpreter, const Fragment& fragment) {
+bool rounds_are_steady(Interpreter& interpreter, const Fragment& fragment, uint64_t address) {
   std::vector<ObjectId> objects;
   if (fragment.visits.size() == kVisitsKept && fragment.visits.front().stamp > fragment.poll.stamp) return false;
-  if (!collect(fragment, fragment.poll.stamp, objects)) return false;
+  if (polls_another(fragment, address, fragment.poll.stamp) || !collect(fragment, fragment.poll.stamp, objects)) return false;
   for (size_t i = 0; i < objects.size(); ++i) {
     bool steady = true;
     interpreter.each_fragment_of(fragment.warp->block, [&](Fragment& other) {
@@ -77,7 +82,8 @@ bool rounds_are_steady(Interpreter& interpreter, const Fragment& fragment) {
       const Visit* visit = latest(other, objects[i]);
       if (visit == nullptr) return;
       const Visit* round = before(other, *visit);
-      steady = visit->steady && round != nullptr && other.effects == visit->effects && collect(other, round->stamp, objects);
+      steady = visit->steady && round != nullptr && other.effects == visit->effects && !polls_another(other, address, round->stamp) &&
+               collect(other, round->stamp, objects);
     });
     if (!steady) return false;
   }

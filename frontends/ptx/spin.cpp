@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace warpcheck::ptx {
 namespace {
@@ -87,7 +88,7 @@ class Spin {
       if (instruction.opcode[0] == "bra") {
         const auto way = taken(instruction, known);
         if (!way) {
-          if (!branches_.insert(i).second) return true;  // this way was walked before
+          if (!branches_.emplace(i, known).second) return true;  // this way was walked before, knowing the same
           if (!walk_failure(instruction.operands[0].target, known)) return false;
           ++i;
         } else {
@@ -161,7 +162,7 @@ class Spin {
   const ControlFlow& flow_;
   const uint32_t test_, outcome_;
   size_t steps_ = 0;
-  std::set<uint32_t> branches_;
+  std::set<std::pair<uint32_t, Known>> branches_;
   std::map<uint32_t, std::set<uint32_t>> writers_;  // register -> instructions of the loop that write it
   std::set<uint32_t> invariant_;
 };

@@ -46,11 +46,13 @@ void wait_if_polling(Interpreter& interpreter, Fragment& fragment, const Code& c
   const uint64_t registers = digest_of(fragment, code, group.lanes);
   Poll& poll = fragment.poll;
   if (poll.pc == index(code.site) && poll.address == group.address && poll.registers == registers && poll.effects == fragment.effects &&
-      rounds_are_steady(interpreter, fragment)) {
+      rounds_are_steady(interpreter, fragment, group.address)) {
     op.predicate = differs;
     op.predicate_operand = poll.value;
   }
   poll = {index(code.site), group.address, registers, 0, fragment.effects, interpreter.next_stamp()};
+  std::erase_if(fragment.polled, [&](const Polled& p) { return p.stamp < fragment.effects || p.address == group.address; });
+  fragment.polled.push_back({group.address, poll.stamp});
 }
 
 void end_poll(Interpreter& interpreter, Fragment& fragment) {
@@ -60,8 +62,6 @@ void end_poll(Interpreter& interpreter, Fragment& fragment) {
 
 void remember_poll(Fragment& fragment, uint64_t value) { fragment.poll.value = value; }
 
-void separate(std::vector<Group>& groups) {
-  std::vector<Group> alone;
 void mark_word(Interpreter& interpreter, Fragment& fragment, const Code& code, uint32_t to, LaneMask lanes, Range range) {
   const uint8_t tags = interpreter.machine().last_outcome(fragment.thread).tags;
   const LaneMask uninitialized = (tags & kUninitializedTag) != 0 ? lanes : 0;
@@ -70,6 +70,8 @@ void mark_word(Interpreter& interpreter, Fragment& fragment, const Code& code, u
   interpreter.remember_uninitialized(fragment, code, range, static_cast<uint32_t>(__builtin_ctz(lanes)));
 }
 
+void separate(std::vector<Group>& groups) {
+  std::vector<Group> alone;
   for (const Group& group : groups) {
     each_lane(group.lanes, [&](uint32_t lane) { alone.push_back({group.address, 1U << lane}); });
   }

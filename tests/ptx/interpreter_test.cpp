@@ -304,6 +304,35 @@ TEST(Spins, OfAVoteWait) {
   EXPECT_LT(result.executions, 10U);
 }
 
+TEST(Spins, ThatAnotherWayRoundLeavesAreNoWaits) {
+  // Of three lanes that wait one takes a way on which %r5 makes it leave the loop.
+  const std::string body = ".shared .align 8 .u64 bar; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [bar], 1; bar.sync 0;\n"
+                           "setp.ne.u32 %p2, %r1, 1; setp.eq.u32 %p3, %r1, 2; @%p1 bra ARR;\n"
+                           "L: mbarrier.try_wait.parity.shared.b64 %p4, [bar], 0; @%p4 bra DONE; @%p2 bra A; mov.u32 %r5, 1; bra B; A: mov.u32 %r5, 0;\n"
+                           "B: @%p3 bra C; bra D; C: nanosleep.u32 20; D: setp.eq.u32 %p5, %r5, 1; @%p5 bra BAD; bra L; BAD: trap;\n"
+                           "ARR: mbarrier.arrive.shared.b64 _, [bar]; DONE: ret;";
+  const auto result = check(body, launch(3, 1));
+  EXPECT_NE(result.verdict, Verdict::kVerified) << describe(result);
+}
+
+TEST(Spins, OfABlockThatPollsTwoWordsAreNoDeadlock) {
+  // Warps 0 and 1 poll a word each, until either is set; block 1 sets one of them.
+  for (const char* set : {"[%rd0]", "[%rd0+4]"}) {
+    const std::string body = ".shared .b32 s[2]; ld.param.u64 %rd0, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra SET;\n"
+                             "shr.u32 %r3, %r1, 5; shl.b32 %r4, %r3, 2; cvt.u64.u32 %rd2, %r4; add.u64 %rd3, %rd0, %rd2; mov.u32 %r5, s; add.u32 %r6, %r5, %r4;\n"
+                             "and.b32 %r7, %r1, 31; setp.ne.u32 %p2, %r7, 0;\n"
+                             "L: @%p2 bra SKIP; ld.relaxed.gpu.global.u32 %r8, [%rd3]; st.shared.u32 [%r6], %r8; SKIP: bar.sync 0;\n"
+                             "ld.shared.u32 %r9, [s]; ld.shared.u32 %r10, [s+4]; bar.sync 0; or.b32 %r11, %r9, %r10; setp.eq.u32 %p3, %r11, 0; @%p3 bra L; ret;\n"
+                             "SET: setp.ne.u32 %p5, %r1, 0; @%p5 ret; mov.u32 %r15, 1; st.relaxed.gpu.global.u32 " + std::string(set) + ", %r15; ret;";
+    LaunchSpec spec = launch(64, 2);
+    spec.grid = {2, 1, 1};
+    const auto program = make_program(spec, testing::entry(body), "k.ptx");
+    const auto result = explore(*program, {.max_executions = 20, .max_steps = 2000});
+    EXPECT_TRUE(errors(result, FindingKind::kDeadlock).empty()) << describe(result);
+    EXPECT_NE(result.verdict, Verdict::kViolation) << describe(result);
+  }
+}
+
 TEST(Values, ALoadThatRacesCountsWhenItsValueTakesEffect) {
   const std::string race = ".shared .b32 s[64]; mov.u32 %r1, %tid.x; mov.u32 %r2, s; setp.eq.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r1, 0; ld.param.u64 %rd0, [out];\n"
                            "@%p1 st.shared.u32 [s], 5; ld.shared.u32 %r3, [s]; add.u32 %r4, %r3, 1;";
