@@ -567,7 +567,6 @@ void decode_mma(Decoder& decoder, Modifiers& modifiers, Code& code) {
   modifiers.take_prefix("block16");
   modifiers.take_prefix("block32");
   modifiers.take_prefix("collector::");
-  modifiers.take("ashift");
   if (form->block_scaled != (form->kind >= TcgenKind::kMxf8f6f4)) throw NotSupported();
   code.at[0] = decoder.address(0);
   size_t at = 1;

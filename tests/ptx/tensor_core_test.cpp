@@ -208,6 +208,12 @@ TEST(Tcgen05, AColumnsAddressWordMayBeOverwrittenByACopy) {
   EXPECT_TRUE(strict_only(word, FindingKind::kRace)) << describe(word);
 }
 
+TEST(Tcgen05, RefusesAShiftedA) {
+  const auto result = run("@%p2 tcgen05.mma.cta_group::1.kind::f16.ashift [%r10], [%r10+32], %rd11, " + std::to_string(1U << 4 | 2 << 17 | 8U << 24) +
+                          ", %p10;\n" + commit("@%p2") + wait() + kAfter);
+  EXPECT_FALSE(errors(result, FindingKind::kUnsupported).empty()) << describe(result);
+}
+
 // --- wgmma ------------------------------------------------------------------------------------------------------------
 
 // 128 threads; sa (64 x 16, f16) and sb (8 x 16) hold ones, %f0..3 zero.
@@ -225,12 +231,6 @@ const std::string kOutF = "ld.param.u64 %rd0, [out]; mul.wide.u32 %rd1, %r1, 4; 
 
 ExploreResult run_group(const std::string& middle, uint32_t threads = 128) { return check(kTiles + middle + "ret;", launch(threads, threads)); }
 
-TEST(Wgmma, MultipliesIntoRegisters) {
-  const auto out = result(kTiles + kFence + kMma + kMma + kCommit + kWait + kOutF + "ret;", 128, 128);
-  for (const uint32_t bits : out) EXPECT_EQ(bits, 0x42000000U);
-}
-
-TEST(Wgmma, IsOneExecutionOfFourWarps) {
 TEST(Wgmma, ExchangesOfPendingRegistersAreHazards) {
   const std::string pending = kFence + kMma + kCommit;
   for (const char* use : {"mov.b32 %r20, %f0; shfl.sync.bfly.b32 %r20, %r20, 1, 31, -1;\n",
@@ -249,6 +249,12 @@ TEST(Wgmma, ExchangesOfPendingRegistersAreHazards) {
   EXPECT_TRUE(errors(other, FindingKind::kRegisterHazard).empty()) << describe(other);
 }
 
+TEST(Wgmma, MultipliesIntoRegisters) {
+  const auto out = result(kTiles + kFence + kMma + kMma + kCommit + kWait + kOutF + "ret;", 128, 128);
+  for (const uint32_t bits : out) EXPECT_EQ(bits, 0x42000000U);
+}
+
+TEST(Wgmma, IsOneExecutionOfFourWarps) {
   const auto result = run_group(kFence + kMma + kCommit + kFence + kMma + kCommit + "wgmma.wait_group.sync.aligned 1;\n" + kWait + kOutF);
   EXPECT_TRUE(clean(result)) << describe(result);
   EXPECT_EQ(result.executions, 1U);
