@@ -87,5 +87,12 @@ TEST(Expectations, OfOpaqueElementsAreNotCompared) {
   EXPECT_FALSE(errors(wrong, FindingKind::kWrongResult).empty()) << describe(wrong);
 }
 
+TEST(Values, ManyThatRestOnFewLoadsAreFollowedQuickly) {
+  std::string body = "ld.param.u64 %rd0, [out]; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; ld.global.u32 %r2, [%rd0]; ld.global.u32 %r3, [%rd0+4];\n";
+  for (int i = 0; i < 60; ++i) body += "add.u32 %r2, %r2, %r3; xor.b32 %r3, %r3, %r2;\n";
+  const auto result = check(body + "@%p1 st.global.u32 [%rd0+8], %r3; ret;", launch(32, 4));
+  EXPECT_EQ(result.verdict, Verdict::kVerified) << describe(result);
+}
+
 }  // namespace
 }  // namespace warpcheck::ptx
