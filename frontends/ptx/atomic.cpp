@@ -117,7 +117,7 @@ Flow run_atomic(Interpreter& interpreter, Fragment& fragment, const Code& code, 
         made.order = code.order;
         made.scope = code.scope;
         made.lanes = group.lanes;
-        if (fragment.groups.size() == 1 && made.op.kind == OpKind::kUpdate) wait_if_polling(interpreter, fragment, code, group, made.op);
+        if (fragment.groups.size() == 1 && made.op.kind == OpKind::kUpdate && !wait_if_polling(interpreter, fragment, code, group, made.op)) return true;
         interpreter.post(fragment, code, made);
         return true;
       },

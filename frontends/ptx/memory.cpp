@@ -191,7 +191,7 @@ Flow run_strong_load(Interpreter& interpreter, Fragment& fragment, const Code& c
           return false;
         }
         VisibleOp made = word_operation(interpreter, code, group, place.range, OpKind::kLoad);
-        if (fragment.groups.size() == 1) wait_if_polling(interpreter, fragment, code, group, made.op);
+        if (fragment.groups.size() == 1 && !wait_if_polling(interpreter, fragment, code, group, made.op)) return true;
         interpreter.post(fragment, code, made);
         return true;
       },

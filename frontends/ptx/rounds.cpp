@@ -71,10 +71,11 @@ void note_visit(Interpreter& interpreter, Fragment& fragment, const Code& code) 
   fragment.visits.push_back(visit);
 }
 
-bool rounds_are_steady(Interpreter& interpreter, const Fragment& fragment, uint64_t address) {
+Rounds rounds(Interpreter& interpreter, const Fragment& fragment, uint64_t address) {
   std::vector<ObjectId> objects;
-  if (fragment.visits.size() == kVisitsKept && fragment.visits.front().stamp > fragment.poll.stamp) return false;
-  if (polls_another(fragment, address, fragment.poll.stamp) || !collect(fragment, fragment.poll.stamp, objects)) return false;
+  if (fragment.visits.size() == kVisitsKept && fragment.visits.front().stamp > fragment.poll.stamp) return Rounds::kUnsteady;
+  if (!collect(fragment, fragment.poll.stamp, objects)) return Rounds::kUnsteady;
+  bool several = polls_another(fragment, address, fragment.poll.stamp);
   for (size_t i = 0; i < objects.size(); ++i) {
     bool steady = true;
     interpreter.each_fragment_of(fragment.warp->block, [&](Fragment& other) {
@@ -82,12 +83,12 @@ bool rounds_are_steady(Interpreter& interpreter, const Fragment& fragment, uint6
       const Visit* visit = latest(other, objects[i]);
       if (visit == nullptr) return;
       const Visit* round = before(other, *visit);
-      steady = visit->steady && round != nullptr && other.effects == visit->effects && !polls_another(other, address, round->stamp) &&
-               collect(other, round->stamp, objects);
+      steady = visit->steady && round != nullptr && other.effects == visit->effects && collect(other, round->stamp, objects);
+      several |= steady && polls_another(other, address, round->stamp);
     });
-    if (!steady) return false;
+    if (!steady) return Rounds::kUnsteady;
   }
-  return true;
+  return several ? Rounds::kSeveralWords : Rounds::kSteady;
 }
 
 void find_rounds(const ControlFlow& flow, Kernel& kernel, const std::vector<std::vector<uint32_t>>& live) {

@@ -15,9 +15,10 @@ namespace warpcheck::ptx {
 // The fragment arrives at fragment.object.
 void note_visit(Interpreter& interpreter, Fragment& fragment, const Code& code);
 
-// Whether all that the fragment has visited since its last poll, and all who visited that, went round without effect, and
-// polled no word but this one: a change of any other would let them go on as well.
-bool rounds_are_steady(Interpreter& interpreter, const Fragment& fragment, uint64_t address);
+// Whether all that the fragment has visited since its last poll, and all who visited that, went round without effect.
+// kSeveralWords: but they polled more than the word at this address, and a change of any other would let them go on as well.
+enum class Rounds : uint8_t { kUnsteady, kSteady, kSeveralWords };
+Rounds rounds(Interpreter& interpreter, const Fragment& fragment, uint64_t address);
 
 // A digest of the registers that matter at the instruction, for these lanes.
 uint64_t digest_of(const Fragment& fragment, const Code& code, LaneMask lanes);

@@ -42,17 +42,24 @@ bool differs(uint64_t value, uint64_t last) { return value != last; }
 
 }  // namespace
 
-void wait_if_polling(Interpreter& interpreter, Fragment& fragment, const Code& code, const Group& group, Operation& op) {
+bool wait_if_polling(Interpreter& interpreter, Fragment& fragment, const Code& code, const Group& group, Operation& op) {
   const uint64_t registers = digest_of(fragment, code, group.lanes);
   Poll& poll = fragment.poll;
-  if (poll.pc == index(code.site) && poll.address == group.address && poll.registers == registers && poll.effects == fragment.effects &&
-      rounds_are_steady(interpreter, fragment, group.address)) {
-    op.predicate = differs;
-    op.predicate_operand = poll.value;
+  if (poll.pc == index(code.site) && poll.address == group.address && poll.registers == registers && poll.effects == fragment.effects) {
+    const Rounds made = rounds(interpreter, fragment, group.address);
+    if (made == Rounds::kSeveralWords) {
+      interpreter.unsupported(fragment, code, "a loop of a block that polls several words is not supported");
+      return false;
+    }
+    if (made == Rounds::kSteady) {
+      op.predicate = differs;
+      op.predicate_operand = poll.value;
+    }
   }
   poll = {index(code.site), group.address, registers, 0, fragment.effects, interpreter.next_stamp()};
   std::erase_if(fragment.polled, [&](const Polled& p) { return p.stamp < fragment.effects || p.address == group.address; });
   fragment.polled.push_back({group.address, poll.stamp});
+  return true;
 }
 
 void end_poll(Interpreter& interpreter, Fragment& fragment) {

@@ -37,8 +37,8 @@ Flow each_group(Fragment& fragment, Step&& step, Done&& done) {
 }
 
 // Makes the operation wait for its word to change if the fragment polls it (see Poll); to be called before the first
-// operation of a strong load or atomic is posted, with the registers as they are.
-void wait_if_polling(Interpreter& interpreter, Fragment& fragment, const Code& code, const Group& group, Operation& op);
+// operation of a strong load or atomic is posted, with the registers as they are. False: the run was given up.
+bool wait_if_polling(Interpreter& interpreter, Fragment& fragment, const Code& code, const Group& group, Operation& op);
 // The fragment has done something that others can see.
 void end_poll(Interpreter& interpreter, Fragment& fragment);
 // The operation has read `value`.
