@@ -58,7 +58,6 @@ struct Rcp {
 // f32 with subnormal operands and results flushed to zero.
 template <class Op>
 struct Flushed {
-  static float flush(float a) { return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0F, a) : a; }
   template <class... T>
   static float apply(T... a) { return flush(Op::apply(flush(static_cast<float>(a))...)); }
 };
@@ -101,10 +100,11 @@ struct Rsqrt {
 
 template <class Op, int N>
 void decode_approximate(Decoder& decoder, Modifiers& modifiers, Code& code) {
-  for (const std::string_view name : {"approx", "full", "ftz"}) modifiers.take(name);
+  for (const std::string_view name : {"approx", "full"}) modifiers.take(name);
+  const bool flushes = modifiers.take("ftz");
   const std::string_view type = modifiers.take_type();
   if (type != "f32") throw NotSupported();
-  code.lanes = apply<Op, float, N>;
+  code.lanes = flushes ? apply<Flushed<Op>, float, N> : apply<Op, float, N>;
   code.approximate = true;
   operands_of(decoder, code, N, type);
 }

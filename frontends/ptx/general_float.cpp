@@ -54,18 +54,24 @@ double compute(FloatOp op, const FloatForm& form, double a, double b, double c) 
   return a;
 }
 
+double flush(Format format, double value) {
+  const double smallest = format == Format::kF16 ? 0x1p-14 : 0x1p-126;
+  return std::fabs(value) < smallest ? std::copysign(0.0, value) : value;
+}
+
 uint64_t element(const Code& code, uint64_t a, uint64_t b, uint64_t c) {
   const FloatForm& form = code.form;
   const auto op = static_cast<FloatOp>(code.mode);
   const uint32_t width = bits_of(form.format);
   const uint64_t sign = uint64_t{1} << (width - 1);
-  if (op == FloatOp::kNeg) return a ^ sign;
-  if (op == FloatOp::kAbs) return a & ~sign;
   const auto value = [&](uint64_t bits) {
     const double made = decode_float(form.format, bits);
-    const double smallest = form.format == Format::kF16 ? 0x1p-14 : 0x1p-126;
-    return form.flushes && std::fabs(made) < smallest ? std::copysign(0.0, made) : made;
+    return form.flushes ? flush(form.format, made) : made;
   };
+  if (op == FloatOp::kNeg || op == FloatOp::kAbs) {  // NaNs keep their bits
+    if (value(a) == 0) a &= sign;
+    return op == FloatOp::kNeg ? a ^ sign : a & ~sign;
+  }
   double x = value(a), y = value(b);
   bool flips = false;
   if (form.xor_sign) {
@@ -175,8 +181,11 @@ void run_compare(Warp& warp, const Code& code, LaneMask lanes) {
   each_lane(lanes, [&](uint32_t lane) {
     const bool other = ((c[lane] & 1) != 0) != code.from[2].negated;
     const auto result = [&](uint32_t half, bool inverted) {
-      const bool plain = compare(how, decode_float(code.form.format, a[lane] >> (16 * half) & 0xffff),
-                                 decode_float(code.form.format, b[lane] >> (16 * half) & 0xffff)) != inverted;
+      const auto value = [&](uint64_t bits) {
+        const double made = decode_float(code.form.format, bits >> (16 * half) & 0xffff);
+        return code.form.flushes ? flush(code.form.format, made) : made;
+      };
+      const bool plain = compare(how, value(a[lane]), value(b[lane])) != inverted;
       return combination == 1 ? plain && other : combination == 2 ? plain || other : combination == 3 ? plain != other : plain;
     };
     if (sets) {
@@ -207,7 +216,7 @@ void take_halves(Decoder& decoder, Modifiers& modifiers, Code& code, std::string
 }
 
 void take_comparison(Modifiers& modifiers, Code& code) {
-  modifiers.take("ftz");
+  code.form.flushes = modifiers.take("ftz");
   for (uint8_t i = 0; i < std::size(kComparisons); ++i) {
     if (!modifiers.take(kComparisons[i].name)) continue;
     code.mode = i;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <string_view>
 #include <type_traits>
 
@@ -36,6 +37,17 @@ uint64_t pack(T value) {
     return static_cast<uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
   }
 }
+
+// An integer as ld and cvt leave it in a register that may be wider (PTX ISA, "operand size exceeding instruction-type size"):
+// signed ones are sign-extended, others zero-extended.
+template <class T>
+uint64_t widen(T value) {
+  if constexpr (std::is_signed_v<T>) return static_cast<uint64_t>(static_cast<int64_t>(value));
+  else return static_cast<uint64_t>(value);
+}
+
+// .ftz: subnormals become zeros of their sign.
+inline float flush(float a) { return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0F, a) : a; }
 
 // A source's values: one a lane, or the same for all.
 class Values {

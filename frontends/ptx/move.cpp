@@ -144,7 +144,12 @@ void set_predicate(Warp& warp, const Code& code, LaneMask lanes) {
   Tags tags;
   for (size_t i = 0; i < 3; ++i) tags.add(warp, code.from[i]);
   const Values a(warp, code.from[0]), b(warp, code.from[1]), c(warp, code.from[2]);
-  const bool negated = code.from[2].negated;
+  const bool negated = code.from[2].negated, flushes = code.form.flushes;
+  const auto read = [&](uint64_t bits) {
+    const T value = unpack<T>(bits);
+    if constexpr (std::is_same_v<T, float>) return flushes ? flush(value) : value;
+    else return value;
+  };
   const auto combine = [&](bool result, uint32_t lane) {
     const bool other = ((c[lane] & 1) != 0) != negated;
     switch (combination) {
@@ -156,7 +161,7 @@ void set_predicate(Warp& warp, const Code& code, LaneMask lanes) {
     return result;
   };
   each_lane(lanes, [&](uint32_t lane) {
-    const bool result = compare<T>(how, unpack<T>(a[lane]), unpack<T>(b[lane]));
+    const bool result = compare<T>(how, read(a[lane]), read(b[lane]));
     const bool first = combine(result, lane), second = combine(!result, lane);
     warp.slots[code.to[0]].lane[lane] = first ? code.immediate : 0;
     if (code.to[1] != kNone) warp.slots[code.to[1]].lane[lane] = second ? code.immediate : 0;
@@ -209,9 +214,10 @@ void take_combination(Decoder& decoder, Modifiers& modifiers, Code& code) {
 
 void decode_setp(Decoder& decoder, Modifiers& modifiers, Code& code) {
   bool unsigned_kind = false;
-  modifiers.take("ftz");
+  code.form.flushes = modifiers.take("ftz");
   code.mode = take_comparison(modifiers, unsigned_kind);
   const std::string_view type = modifiers.take_type();
+  if (code.form.flushes && type != "f32") throw NotSupported();
   code.lanes = comparison_function(type, unsigned_kind);
   const Operand& to = decoder.operand(0);
   if (to.kind == OperandKind::kPair) {
@@ -228,10 +234,11 @@ void decode_setp(Decoder& decoder, Modifiers& modifiers, Code& code) {
 // set.lt.u32.s32: all ones, or 1.0, for true. The first type is the result's.
 void decode_set(Decoder& decoder, Modifiers& modifiers, Code& code) {
   bool unsigned_kind = false;
-  modifiers.take("ftz");
+  code.form.flushes = modifiers.take("ftz");
   code.mode = take_comparison(modifiers, unsigned_kind);
   const std::string_view to = modifiers.take_type(), type = modifiers.take_type();
   if (type_bytes(to) != 4) throw NotSupported();
+  if (code.form.flushes && type != "f32") throw NotSupported();
   code.lanes = comparison_function(type, unsigned_kind);
   code.to[0] = decoder.destination(0);
   code.from[0] = decoder.source(1, type);
