@@ -170,11 +170,11 @@ void convert_integer(Warp& warp, const Code& code, LaneMask lanes) {
   each_lane(lanes, [&](uint32_t lane) {
     const From value = unpack<From>(a[lane]);
     if (code.mode == 0) {
-      to[lane] = pack(static_cast<To>(value));
+      to[lane] = widen(static_cast<To>(value));
     } else {  // .sat
       using Limits = std::numeric_limits<To>;
       const bool low = std::cmp_less(value, Limits::min()), high = std::cmp_greater(value, Limits::max());
-      to[lane] = pack(low ? Limits::min() : high ? Limits::max() : static_cast<To>(value));
+      to[lane] = widen(low ? Limits::min() : high ? Limits::max() : static_cast<To>(value));
     }
   });
   tags.set(warp, code.to[0], lanes);
@@ -209,7 +209,7 @@ void convert_from_float(Warp& warp, const Code& code, LaneMask lanes) {
     const double high = std::ldexp(1.0, Limits::digits);
     To made = 0;
     if (!std::isnan(whole)) made = whole >= high ? Limits::max() : whole < static_cast<double>(Limits::min()) ? Limits::min() : static_cast<To>(whole);
-    to[lane] = pack(made);
+    to[lane] = widen(made);
   });
   tags.set(warp, code.to[0], lanes);
 }
