@@ -207,6 +207,7 @@ class Interpreter final : public ThreadBodies {
   struct Issued {
     SiteId site = kNoSite;
     uint64_t a = 0, b = 0;
+    bool adds = false;
     FindingSite first;
   };
   std::vector<Issued>& issued_by(uint32_t block, uint32_t warpgroup) { return issued_[{block, warpgroup}]; }

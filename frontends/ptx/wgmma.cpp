@@ -39,6 +39,7 @@ class Mma {
     for (const Source& source : code_.from) {
       if (!interpreter_.takes_effect(fragment_, code_, source, warp_.all, "operand")) return Flow::kStop;
     }
+    if (!lanes_agree()) return Flow::kNext;
     check_registers();
     const uint64_t a_bits = form_.a_in_registers ? 0 : value_of(warp_, code_.from[0], 0), b_bits = value_of(warp_, code_.from[1], 0);
     const OperandShape a_shape{kRows, form_.depth, format_bytes(form_.a), form_.a_transposed};
@@ -70,6 +71,20 @@ class Mma {
   }
 
  private:
+  // Descriptors and scale-d are the MMA's, not a lane's.
+  bool lanes_agree() {
+    LaneMask differ = 0;
+    for (const size_t i : {size_t{0}, size_t{1}, size_t{2}}) {
+      each_lane(warp_.all, [&](uint32_t lane) {
+        if (value_of(warp_, code_.from[i], lane) != value_of(warp_, code_.from[i], 0)) differ |= 1U << lane;
+      });
+    }
+    if (differ == 0) return true;
+    interpreter_.report(fragment_, differ | 1, code_, FindingKind::kDivergence, "MMA", fmt::format("warpgroup {}", warpgroup_of(warp_)),
+                        "the lanes of a warp run an MMA with different descriptors or scale-d");
+    return false;
+  }
+
   // Accumulators may be pending by earlier MMAs of the same shape and types: those follow each other. Otherwise they, and A,
   // must be the warp's own, with a fence behind the last access.
   void check_registers() {
@@ -100,11 +115,11 @@ class Mma {
   void agree(uint32_t number, uint64_t a, uint64_t b) {
     auto& issued = interpreter_.issued_by(warp_.block, warpgroup_of(warp_));
     if (issued.size() < number) {
-      issued.push_back({code_.site, a, b, interpreter_.machine().site_of_thread(fragment_.thread, warp_.all, "MMA", code_.site)});
+      issued.push_back({code_.site, a, b, scaled(), interpreter_.machine().site_of_thread(fragment_.thread, warp_.all, "MMA", code_.site)});
       return;
     }
     const Interpreter::Issued& first = issued[number - 1];
-    if (first.site == code_.site && first.a == a && first.b == b) return;
+    if (first.site == code_.site && first.a == a && first.b == b && first.adds == scaled()) return;
     Finding finding;
     finding.kind = FindingKind::kDivergence;
     finding.object = fmt::format("warpgroup {}", warpgroup_of(warp_));

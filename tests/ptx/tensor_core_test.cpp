@@ -324,6 +324,17 @@ TEST(MatrixDescriptor, SwizzledRowsTakeTurns) {
   EXPECT_EQ(chunks[2], 1024U + 128 + 16);      // row 1: its first chunk lies in the second place
   EXPECT_EQ(chunks[3], 1024U + 128);
   EXPECT_EQ(chunks[16], 2048U);                // row 8: the next pattern
+TEST(Wgmma, DescriptorsAndScaleBelongToTheWholeGroup) {
+  const std::string rest = kFence + kMma + kCommit + kWait + kOutF;
+  for (const char* differ : {"and.b32 %r6, %r1, 1; setp.eq.u32 %p2, %r6, 1; @%p2 add.u64 %rd11, %rd11, 1;\n",  // in odd lanes
+                             "and.b32 %r6, %r1, 31; setp.eq.u32 %p2, %r6, 0; @%p2 add.u64 %rd10, %rd10, 1;\n",
+                             "and.b32 %r6, %r1, 1; setp.eq.u32 %p11, %r6, 1;\n",
+                             "setp.lt.u32 %p11, %r1, 64;\n"}) {  // in half of the warps
+    const auto result = run_group(differ + rest);
+    EXPECT_TRUE(has_error(result, FindingKind::kDivergence)) << differ << describe(result);
+  }
+}
+
   EXPECT_EQ(merged(chunks).size(), 15U);     // rows 7 and 8 adjoin
 }
 
