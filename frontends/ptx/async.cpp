@@ -1,6 +1,8 @@
 // Asynchronous copies. cp.async.bulk: between global and shared memory, completing on an mbarrier by bytes or in a bulk
 // group. cp.async: 4 to 16 bytes a lane from global to shared memory, in groups, through the generic proxy.
 // The groups of the two are separate sequences.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "frontends/ptx/bulk_copy.h"
@@ -214,7 +216,12 @@ void decode_bulk(Decoder& decoder, Modifiers& modifiers, Code& code) {
 void issue_copy(Interpreter& interpreter, Fragment& fragment, const Code& code, uint32_t lane) {
   const Warp& warp = *fragment.warp;
   uint64_t from_source = code.bytes;
-  if (code.mode == 1) from_source = std::min<uint64_t>(value_of(warp, code.from[0], lane) & 0xffffffffU, code.bytes);
+  if (code.mode == 1) from_source = value_of(warp, code.from[0], lane) & 0xffffffffU;
+  if (from_source > code.bytes) {
+    interpreter.report(fragment, 1U << lane, code, FindingKind::kOutOfBounds, "copy", interpreter.instruction(code.site),
+                       fmt::format("the source has {} bytes, more than the {} that are copied", from_source, code.bytes));
+    return;
+  }
   if (code.mode == 2 && ((value_of(warp, code.from[0], lane) & 1) != 0) != code.from[0].negated) from_source = 0;
   AsyncCopy copy;
   const uint64_t to = address_of(warp, code.at[0], MemorySpace::kShared, lane);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "frontends/ptx/aligned.h"
 #include "frontends/ptx/bulk_copy.h"
 #include "frontends/ptx/memory_operands.h"
 #include "frontends/ptx/tensor_map.h"
@@ -150,6 +151,10 @@ bool issue_tensor_copy(Interpreter& interpreter, Fragment& fragment, const Code&
   if (map.element_bytes() == 0 || map.interleave != 0 || map.atomicity != 0 || map.swizzle > static_cast<uint32_t>(Swizzle::k128)) {
     interpreter.unsupported(fragment, code, "a tensor map of this kind is not supported");
     return false;
+  }
+  if (const auto fault = fault_of(map)) {
+    interpreter.report(fragment, 1U << lane, code, FindingKind::kMisaligned, "copy", "tensor map", "the tensor map cannot be used: " + *fault);
+    return true;
   }
   if (map.rank != code.immediate) {
     interpreter.report(fragment, 1U << lane, code, FindingKind::kOutOfBounds, "copy", "tensor map",
@@ -351,9 +356,17 @@ void decode_map_fence(Decoder& decoder, Modifiers& modifiers, Code& code) {
 // tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [to], [from], 128: the warp
 // copies a map, then fences. The lowest lane stands for all.
 Flow run_copy_map(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
-  if (!operands_take_effect(interpreter, fragment, code, active)) return Flow::kStop;
-  if (!interpreter.isolate(fragment, active)) return Flow::kJump;
+  if (fragment.stage == 0 && !operands_take_effect(interpreter, fragment, code, active)) return Flow::kStop;
+  if (const auto flow = come_together(interpreter, fragment, code, active)) return *flow;
   const auto lane = static_cast<uint32_t>(__builtin_ctz(active));
+  bool equal = true;
+  each_lane(active, [&](uint32_t other) {
+    for (const size_t i : {size_t{0}, size_t{1}}) equal &= value_of(*fragment.warp, code.at[i].base, other) == value_of(*fragment.warp, code.at[i].base, lane);
+  });
+  if (!equal) {
+    interpreter.report(fragment, active, code, FindingKind::kDivergence, "copy", "tensor map", "the lanes of the warp name different addresses");
+    return Flow::kNext;
+  }
   const auto place = [&](size_t i, MemorySpace space) {
     return interpreter.place(fragment, space, address_of(*fragment.warp, code.at[i], space, lane), kTensorMapBytes);
   };

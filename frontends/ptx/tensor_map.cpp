@@ -120,6 +120,20 @@ std::optional<TensorMap> decode_tensor_map(std::span<const uint8_t> bytes) {
   return map;
 }
 
+std::optional<std::string> fault_of(const TensorMap& map) {
+  if (map.address % 16 != 0) return fmt::format("found a tensor at address {:#x}, expected a multiple of 16", map.address);
+  for (uint32_t d = 1; d < map.rank; ++d) {
+    if (map.strides[d - 1] % 16 != 0) return fmt::format("found a stride of {} bytes, expected a multiple of 16", map.strides[d - 1]);
+  }
+  const uint64_t row = uint64_t{map.box[0]} * map.element_bytes();
+  if (map.interleave == 0 && row % 16 != 0) return fmt::format("found a box with rows of {} bytes, expected a multiple of 16", row);
+  if (map.swizzle != 0 && row > swizzle_span(map.swizzle)) {
+    return fmt::format("found a box with rows of {} bytes, expected at most {} (its swizzle)", row, swizzle_span(map.swizzle));
+  }
+  if (map.fill == 1 && map.element_type < kF16) return "found fill = nan, expected zero (a tensor of integers)";
+  return std::nullopt;
+}
+
 TensorMap make_tensor_map(const TensorMapSpec& spec, uint64_t address, const Origin& origin) {
   TensorMap map;
   map.address = address;
@@ -135,17 +149,7 @@ TensorMap make_tensor_map(const TensorMapSpec& spec, uint64_t address, const Ori
   map.swizzle = spec.swizzle == "none" ? 0 : spec.swizzle == "32B" ? 1 : spec.swizzle == "64B" ? 2 : 3;
   map.fill = spec.fill == "nan" ? 1 : 0;
   if (address % 16 != 0) bad(origin, fmt::format("found a tensor at offset {}, expected a multiple of 16", spec.offset));
-  for (uint32_t d = 1; d < map.rank; ++d) {
-    if (map.strides[d - 1] % 16 != 0) bad(origin, fmt::format("found a stride of {} bytes, expected a multiple of 16", map.strides[d - 1]));
-  }
-  const uint64_t row = uint64_t{map.box[0]} * map.element_bytes();
-  if (map.interleave == 0 && row % 16 != 0) {
-    bad(origin, fmt::format("found a box with rows of {} bytes, expected a multiple of 16", row));
-  }
-  if (map.swizzle != 0 && row > swizzle_span(map.swizzle)) {
-    bad(origin, fmt::format("found a box with rows of {} bytes, expected at most {} (its swizzle)", row, swizzle_span(map.swizzle)));
-  }
-  if (map.fill == 1 && map.element_type < kF16) bad(origin, "found fill = nan, expected zero (a tensor of integers)");
+  if (const auto fault = fault_of(map)) bad(origin, *fault);
   return map;
 }
 

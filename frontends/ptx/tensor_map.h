@@ -41,6 +41,9 @@ TensorMapBytes encode(const TensorMap& map);
 // nullopt: the bytes are no tensor map, or one that no launch could make.
 std::optional<TensorMap> decode_tensor_map(std::span<const uint8_t> bytes);
 
+// Why no copy can use this map, as cuTensorMapEncodeTiled says it; tensormap.replace does not look.
+std::optional<std::string> fault_of(const TensorMap& map);
+
 // The map that a launch describes. Throws InputError for what cuTensorMapEncodeTiled refuses.
 TensorMap make_tensor_map(const TensorMapSpec& spec, uint64_t address, const Origin& origin);
 

@@ -216,6 +216,37 @@ TEST(TensorMapInMemory, IsReplacedByField) {
   EXPECT_FALSE(errors(result, FindingKind::kDeadlock).empty()) << describe(result);
 }
 
+TEST(TensorMapInMemory, IsNotUsableMisaligned) {
+  const LaunchSpec spec = map_launch(matrix(16, 16, 4, 2), 1, 64, 256);
+  const std::string fence = "fence.proxy.tensormap::generic.acquire.gpu [%rd0], 128;";
+  for (const char* change : {"add.u64 %rd9, %rd0, 4; tensormap.replace.tile.global_address.global.b1024.b64 [%rd0], %rd9;",
+                             "tensormap.replace.tile.global_stride.global.b1024.b64 [%rd0], 0, 68;",
+                             "tensormap.replace.tile.box_dim.global.b1024.b32 [%rd0], 0, 3;"}) {
+    const auto result = run(map_in_memory(change, fence), spec);
+    EXPECT_FALSE(errors(result, FindingKind::kMisaligned).empty()) << change << describe(result);
+  }
+}
+
+TEST(TensorMapInMemory, IsCopiedByAWholeWarp) {
+  const LaunchSpec spec = map_launch(matrix(16, 16, 4, 2), 32, 64, 256);
+  const std::string fill = "mov.u32 %r1, tile; mad.lo.u32 %r2, %r30, 4, %r1; st.shared.u32 [%r2], 0; bar.warp.sync -1; setp.eq.u32 %p5, %r30, 0;\n";
+  const std::string copy = "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned ";
+  const auto whole = run(fill + copy + "[%rd0], [tile], 128; ret;", spec);
+  EXPECT_EQ(whole.verdict, Verdict::kVerified) << describe(whole);
+  const auto alone = run(fill + "@%p5 " + copy + "[%rd0], [tile], 128; ret;", spec);
+  EXPECT_FALSE(errors(alone, FindingKind::kDivergence).empty()) << describe(alone);
+  const auto differ = run(fill + "@%p5 add.u64 %rd0, %rd0, 128; " + copy + "[%rd0], [tile], 128; ret;", spec);
+  EXPECT_FALSE(errors(differ, FindingKind::kDivergence).empty()) << describe(differ);
+}
+
+TEST(SmallCopies, TakeNoMoreThanTheyCopy) {
+  const LaunchSpec spec = map_launch(matrix(4, 2, 4, 1), 1, 4, 8);
+  const auto less = run("mov.u32 %r1, tile; cp.async.ca.shared.global [%r1], [%rd0], 8, 4; cp.async.wait_all; ret;", spec);
+  EXPECT_EQ(less.verdict, Verdict::kVerified) << describe(less);
+  const auto more = run("mov.u32 %r1, tile; cp.async.ca.shared.global [%r1], [%rd0], 4, 8; cp.async.wait_all; ret;", spec);
+  EXPECT_FALSE(errors(more, FindingKind::kOutOfBounds).empty()) << describe(more);
+}
+
 const std::string kSmallCopy = "mov.u32 %r1, tile; mad.lo.u32 %r2, %r30, 4, %r1; mul.wide.u32 %rd5, %r30, 4; add.s64 %rd6, %rd0, %rd5;\n"
                                "setp.eq.u32 %p1, %r30, 0; @%p1 mbarrier.init.shared.b64 [bar], COUNT; bar.sync 0;\n"
                                "cp.async.ca.shared.global [%r2], [%rd6], 4; ARRIVE\n"
