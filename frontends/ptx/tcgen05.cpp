@@ -56,8 +56,10 @@ InstructionDescriptor read_descriptor(const Tcgen05Form& form, uint32_t bits) {
 // PTX ISA, tcgen05: data path layouts A to G.
 struct DataPath {
   uint32_t m = 0, n = 0, blocks = 1;
-  bool warp_specialized = false;
+  bool warp_specialized = false, sparse = false;
 
+  // Layouts C and F: 16 rows on the lanes of each warp, the lower or the upper ones.
+  bool scattered() const { return !warp_specialized && rows() == 64 && (blocks == 1 || sparse); }
   uint32_t rows() const { return m / blocks; }  // of one block
   uint32_t columns() const { return columns_of_row() / parts(); }
   TensorPlace place(uint32_t row, uint32_t column) const {
@@ -65,15 +67,14 @@ struct DataPath {
     made.block = row / rows();
     const uint32_t r = row % rows(), part = column / columns();
     made.column = column % columns();
-    if (warp_specialized || blocks == 2) made.lane = r + part * rows();
-    else made.lane = m == 64 ? r / 16 * 32 + r % 16 : r;
+    made.lane = scattered() ? r / 16 * 32 + r % 16 : r + part * rows();
     return made;
   }
 
  private:
   uint32_t columns_of_row() const { return n; }
   // How many parts the columns of D are cut into, each on lanes of its own.
-  uint32_t parts() const { return warp_specialized || blocks == 2 ? std::max(1U, kTensorLanes / rows()) : 1; }
+  uint32_t parts() const { return scattered() ? 1 : std::max(1U, kTensorLanes / rows()); }
 };
 
 bool valid(const DataPath& path) {
@@ -158,10 +159,11 @@ class Operation05 {
     return false;
   }
   bool descriptor_known(const MatrixDescriptor& descriptor) {
-    if (descriptor.known) return true;
-    interpreter_.report(fragment_, 1U << lane_, code_, FindingKind::kUnsupported, "not run", interpreter_.instruction(code_.site),
-                        "a matrix descriptor of a mode that is not supported");
-    return false;
+    if (!descriptor.known) refuse("a matrix descriptor of a mode that is not supported");
+    return descriptor.known;
+  }
+  void refuse(const std::string& what) {
+    interpreter_.report(fragment_, 1U << lane_, code_, FindingKind::kUnsupported, "not run", interpreter_.instruction(code_.site), what);
   }
   void add_lanes(std::vector<Range>& ranges, uint32_t block, const std::array<bool, kTensorLanes>& lanes, uint32_t column, uint32_t columns);
   std::array<bool, kTensorLanes> lanes_of(const DataPath& path, uint32_t first_lane, uint32_t block, bool all_parts) const;
@@ -222,13 +224,17 @@ bool Operation05::add_scales(const InstructionDescriptor& what) {
 
 void Operation05::multiply() {
   const InstructionDescriptor what = read_descriptor(form_, static_cast<uint32_t>(value(form_.instruction)));
-  const DataPath path{what.m, what.n, form_.blocks, form_.warp_specialized};
+  const DataPath path{what.m, what.n, form_.blocks, form_.warp_specialized, form_.sparse};
   if (!valid(path)) {
     return report(FindingKind::kDivergence, fmt::format("shape m{}n{}", what.m, what.n), "the instruction descriptor names a shape that does not exist");
   }
   const uint32_t d = address(code_.at[0]);
   if (!inside(lane_of(d), column_of(d), path.columns())) return;
-  const uint32_t first_lane = !form_.warp_specialized && form_.blocks == 1 && what.m == 64 ? lane_of(d) % 32 / 16 * 16 : 0;
+  const uint32_t first_lane = lane_of(d);
+  if (first_lane != 0 && !(path.scattered() && first_lane == 16)) {
+    return report(FindingKind::kMisaligned, fmt::format("tensor memory address {:#x}", d),
+                  path.scattered() ? "D of this shape begins at lane 0 or 16" : "D of this shape begins at lane 0");
+  }
   op_.kind = TensorKind::kMma;
   op_.accumulator = uint64_t{d} | uint64_t{what.m / 16} << 32 | uint64_t{what.n / 8} << 37 | static_cast<uint64_t>(form_.kind) << 44 |
                     uint64_t{first_block_} << 48;
@@ -243,6 +249,7 @@ void Operation05::multiply() {
     if (form_.a_in_tensor_memory) {
       const uint32_t a = address(form_.a);
       if (!inside(lane_of(a), column_of(a), 8)) return;
+      if (lane_of(a) != first_lane) return refuse("A on other lanes of tensor memory than D is not supported");
       add_lanes(op_.reads, at, lanes_of(path, first_lane, block, false), column_of(a), 8);
     } else {
       add_ranges(interpreter_, at, interpreter_.operands(tcgen05_descriptor(a_bits), a_bits, a_shape), op_.reads);
@@ -262,7 +269,7 @@ void Operation05::multiply() {
 
 void Operation05::compute(const InstructionDescriptor& what, const DataPath& path, uint32_t d, bool adds) {
   const bool opaque = form_.sparse || form_.block_scaled || what.a == ElementFormat::kOpaque || what.b == ElementFormat::kOpaque;
-  const uint32_t first_lane = !form_.warp_specialized && form_.blocks == 1 && what.m == 64 ? lane_of(d) % 32 / 16 * 16 : 0;
+  const uint32_t first_lane = lane_of(d);
   const uint32_t depth = 32 / format_bytes(what.a);
   Matrix left(what.m, depth), right(what.n, depth);
   const uint64_t b_bits = value(form_.b_descriptor);
@@ -435,7 +442,8 @@ Flow run_commit(Interpreter& interpreter, Fragment& fragment, const Code& code, 
 }
 
 template <FenceKind kKind>
-Flow run_fence(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask) {
+Flow run_fence(Interpreter& interpreter, Fragment& fragment, const Code& code, LaneMask active) {
+  if (!interpreter.isolate(fragment, active)) return Flow::kJump;
   interpreter.machine().fence(fragment.thread, kKind, Scope::kBlock, code.site, Order::kAcqRel);
   return Flow::kNext;
 }

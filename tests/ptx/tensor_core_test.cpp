@@ -208,6 +208,27 @@ TEST(Tcgen05, AColumnsAddressWordMayBeOverwrittenByACopy) {
   EXPECT_TRUE(strict_only(word, FindingKind::kRace)) << describe(word);
 }
 
+TEST(Tcgen05, AFenceCountsForTheLanesThatRunIt) {
+  const std::string skip = "and.b32 %r25, %r1, 31; setp.ne.u32 %p12, %r25, 0; @%p12 bra Z;\n";
+  const auto result = run(mma("@%p2") + commit("@%p2") + wait() + skip + kAfter + "Z:\n" + kLoad + kWaitLoad + kOut);
+  EXPECT_TRUE(strict_only(result, FindingKind::kRace)) << describe(result);
+  const auto predicated = run(mma("@%p2") + commit("@%p2") + wait() + "and.b32 %r25, %r1, 31; setp.eq.u32 %p12, %r25, 0; @%p12 " + kAfter + kLoad + kWaitLoad + kOut);
+  EXPECT_TRUE(strict_only(predicated, FindingKind::kRace)) << describe(predicated);
+}
+
+TEST(Tcgen05, DBeginsWhereItsLayoutDoes) {
+  const auto at = [&](uint32_t lane, uint32_t m) {
+    return run("add.u32 %r26, %r10, " + std::to_string(lane << 16) + ";\n@%p2 tcgen05.mma.cta_group::1.kind::f16 [%r26], %rd10, %rd11, " +
+               std::to_string(1U << 4 | 2U << 17 | m / 16 << 24) + ", %p10;\n" + commit("@%p2") + wait() + kAfter);
+  };
+  EXPECT_TRUE(clean(at(0, 128)));
+  EXPECT_TRUE(clean(at(0, 64)));
+  EXPECT_TRUE(clean(at(16, 64)));
+  EXPECT_TRUE(has_error(at(16, 128), FindingKind::kMisaligned));
+  EXPECT_TRUE(has_error(at(32, 64), FindingKind::kMisaligned));
+  EXPECT_TRUE(has_error(at(8, 64), FindingKind::kMisaligned));
+}
+
 TEST(Tcgen05, RefusesAShiftedA) {
   const auto result = run("@%p2 tcgen05.mma.cta_group::1.kind::f16.ashift [%r10], [%r10+32], %rd11, " + std::to_string(1U << 4 | 2 << 17 | 8U << 24) +
                           ", %p10;\n" + commit("@%p2") + wait() + kAfter);
@@ -303,6 +324,17 @@ TEST(Wgmma, NeedsAllWarpsOfTheGroup) {
   EXPECT_TRUE(has_error(differ, FindingKind::kDivergence)) << describe(differ);
 }
 
+TEST(Wgmma, DescriptorsAndScaleBelongToTheWholeGroup) {
+  const std::string rest = kFence + kMma + kCommit + kWait + kOutF;
+  for (const char* differ : {"and.b32 %r6, %r1, 1; setp.eq.u32 %p2, %r6, 1; @%p2 add.u64 %rd11, %rd11, 1;\n",  // in odd lanes
+                             "and.b32 %r6, %r1, 31; setp.eq.u32 %p2, %r6, 0; @%p2 add.u64 %rd10, %rd10, 1;\n",
+                             "and.b32 %r6, %r1, 1; setp.eq.u32 %p11, %r6, 1;\n",
+                             "setp.lt.u32 %p11, %r1, 64;\n"}) {  // in half of the warps
+    const auto result = run_group(differ + rest);
+    EXPECT_TRUE(has_error(result, FindingKind::kDivergence)) << differ << describe(result);
+  }
+}
+
 TEST(Wgmma, AnUnawaitedGroupAtTheEnd) {
   EXPECT_TRUE(has_error(run_group(kFence + kMma + kCommit), FindingKind::kUnawaitedAsync));
 }
@@ -324,17 +356,6 @@ TEST(MatrixDescriptor, SwizzledRowsTakeTurns) {
   EXPECT_EQ(chunks[2], 1024U + 128 + 16);      // row 1: its first chunk lies in the second place
   EXPECT_EQ(chunks[3], 1024U + 128);
   EXPECT_EQ(chunks[16], 2048U);                // row 8: the next pattern
-TEST(Wgmma, DescriptorsAndScaleBelongToTheWholeGroup) {
-  const std::string rest = kFence + kMma + kCommit + kWait + kOutF;
-  for (const char* differ : {"and.b32 %r6, %r1, 1; setp.eq.u32 %p2, %r6, 1; @%p2 add.u64 %rd11, %rd11, 1;\n",  // in odd lanes
-                             "and.b32 %r6, %r1, 31; setp.eq.u32 %p2, %r6, 0; @%p2 add.u64 %rd10, %rd10, 1;\n",
-                             "and.b32 %r6, %r1, 1; setp.eq.u32 %p11, %r6, 1;\n",
-                             "setp.lt.u32 %p11, %r1, 64;\n"}) {  // in half of the warps
-    const auto result = run_group(differ + rest);
-    EXPECT_TRUE(has_error(result, FindingKind::kDivergence)) << differ << describe(result);
-  }
-}
-
   EXPECT_EQ(merged(chunks).size(), 15U);     // rows 7 and 8 adjoin
 }
 
